@@ -1,0 +1,246 @@
+// Package result holds what an analysis found: plain values with their units in the names. It is all that reports and
+// charts know, and its JSON form is the contract that scripts rely on: fields are added, never renamed or reused.
+//
+// A value that could not be measured is nil (null), never 0.
+package result
+
+// SchemaVersion of the JSON form.
+const SchemaVersion = 1
+
+// Verdict is the judgement over a run.
+type Verdict string
+
+const (
+	Pass         Verdict = "PASS"
+	Fail         Verdict = "FAIL"
+	Inconclusive Verdict = "INCONCLUSIVE"
+)
+
+// Severity is what a finding does to the verdict: fail, inconclusive, or nothing (warning, note).
+type Severity string
+
+const (
+	SeverityFail         Severity = "fail"
+	SeverityInconclusive Severity = "inconclusive"
+	SeverityWarning      Severity = "warning"
+	SeverityNote         Severity = "note"
+)
+
+// Result of analyzing one run.
+type Result struct {
+	SchemaVersion int       `json:"schema_version"`
+	Verdict       Verdict   `json:"verdict"`
+	Findings      []Finding `json:"findings"` // never nil; worst first
+	Complete      bool      `json:"complete"`
+	StopReason    string    `json:"stop_reason"`
+
+	Captures []string `json:"captures"` // directories, as given
+	ID       string   `json:"id"`
+	Broker   Broker   `json:"broker"`
+	Config   Config   `json:"config"`
+	Host     Host     `json:"host"`
+
+	Counts Counts `json:"counts"`
+	// Queues are the counts by queue, in the order of the topology.
+	Queues []QueueCounts `json:"queues"`
+
+	Rates Rates `json:"rates"`
+	// Window is the span over which rates were counted; both ends on the record's clock.
+	Window Window `json:"window"`
+	// Latency by what was measured; null where there is none, and then LatencyNote says why.
+	Latency     Latencies `json:"latency"`
+	LatencyNote string    `json:"latency_note,omitempty"`
+
+	IntervalNS int64      `json:"interval_ns"`
+	Intervals  []Interval `json:"intervals"`
+	Curves     []Curve    `json:"curves"` // percentile curves for charts, same numbers as Latency where they meet
+	Spans      []Span     `json:"spans"`  // blocked, stalled and lost spans, for charts and text
+
+	// LimitedBy is what limited the run, as far as the record tells; "" if unknown.
+	LimitedBy   string   `json:"limited_by,omitempty"`
+	ClientCPUNS *int64   `json:"client_cpu_ns"`
+	Rows        int64    `json:"rows"` // rows analyzed
+	Notes       []string `json:"notes,omitempty"`
+}
+
+// Finding is one thing the reader of the report must know.
+type Finding struct {
+	Code     string    `json:"code"` // stable, lower_snake_case
+	Severity Severity  `json:"severity"`
+	Count    int64     `json:"count"`
+	Text     string    `json:"text"`            // one line, with its numbers
+	First    []Message `json:"first,omitempty"` // the first few messages it concerns
+}
+
+// Message names one message. Times are nil where there is none.
+type Message struct {
+	Producer   int    `json:"producer"`
+	Sequence   int64  `json:"sequence"`
+	Queue      string `json:"queue,omitempty"`
+	Consumer   *int   `json:"consumer,omitempty"`
+	DueNS      *int64 `json:"due_ns"`
+	SentNS     *int64 `json:"sent_ns"`
+	ReceivedNS *int64 `json:"received_ns"`
+}
+
+// Broker is the peer.
+type Broker struct {
+	Embedded bool   `json:"embedded"`
+	Product  string `json:"product"`
+	Version  string `json:"version"`
+	URI      string `json:"uri"`
+	SameHost *bool  `json:"same_host"`
+}
+
+// Host is the machine that recorded.
+type Host struct {
+	Name string `json:"name"`
+	OS   string `json:"os"`
+	Arch string `json:"arch"`
+	CPUs int    `json:"cpus"`
+}
+
+// Config is what was run, for titles and captions.
+type Config struct {
+	StartedNS   int64    `json:"started_ns"` // barrier
+	Tool        string   `json:"tool"`       // "leveret VERSION"
+	Connections int      `json:"connections"`
+	Producers   int      `json:"producers"`
+	Consumers   int      `json:"consumers"`
+	Queues      int      `json:"queues"`
+	QueueTypes  []string `json:"queue_types"`
+	Durable     bool     `json:"durable"`
+	Persistent  bool     `json:"persistent"`
+	SizesBytes  []int64  `json:"sizes_bytes"`
+	Confirm     int      `json:"confirm"`         // window, 0: none
+	AckMode     string   `json:"ack_mode"`        // "automatic", "manual, single", "manual, multiple every 10", "none" without consumers
+	Prefetch    int      `json:"prefetch"`        // 0: none
+	RateTotal   *float64 `json:"rate_msgs_per_s"` // offered, all producers; null in closed loop
+	OpenLoop    bool     `json:"open_loop"`       // a rate was set
+	ReadyStart  *int64   `json:"ready_at_start"`  // messages in the queues before the run
+	TLS         bool     `json:"tls"`
+	TLSVerified bool     `json:"tls_verified"`
+}
+
+// Counts over the run, named as DESIGN section 8 names them.
+type Counts struct {
+	Sent                int64 `json:"sent"`
+	Confirmed           int64 `json:"confirmed"`
+	Nacked              int64 `json:"nacked"`
+	Returned            int64 `json:"returned"`
+	Unconfirmed         int64 `json:"unconfirmed"`
+	NotSent             int64 `json:"not_sent"`
+	Received            int64 `json:"received"`
+	ReceivedUnique      int64 `json:"received_unique"`
+	Redelivered         int64 `json:"redelivered"`
+	Lost                int64 `json:"lost"`
+	Missing             int64 `json:"missing"`
+	MissingUnconfirmed  int64 `json:"missing_unconfirmed"`
+	RemovedByRule       int64 `json:"removed_by_rule"`
+	Unroutable          int64 `json:"unroutable"`
+	QueuedAtStop        int64 `json:"queued_at_stop"`
+	UnackedAtStop       int64 `json:"unacked_at_stop"`
+	DiscardedAtStop     int64 `json:"discarded_at_stop"`
+	Duplicates          int64 `json:"duplicates"`
+	Corrupt             int64 `json:"corrupt"`
+	CorruptUnattributed int64 `json:"corrupt_unattributed"`
+	OutOfOrder          int64 `json:"out_of_order"`
+	Foreign             int64 `json:"foreign"`
+}
+
+// QueueCounts are the counts that have a meaning per queue.
+type QueueCounts struct {
+	Queue  string `json:"queue"`
+	Type   string `json:"type"`
+	Counts Counts `json:"counts"`
+}
+
+// Window in which rates were counted.
+type Window struct {
+	StartNS int64  `json:"start_ns"`
+	EndNS   int64  `json:"end_ns"`
+	Text    string `json:"text"` // what the ends are
+}
+
+// Rates over the window; the drain has its own. Nil where nothing of the kind was expected.
+type Rates struct {
+	Sent      *float64 `json:"sent_msgs_per_s"`
+	Confirmed *float64 `json:"confirmed_msgs_per_s"`
+	Received  *float64 `json:"received_msgs_per_s"`
+	SentBytes *float64 `json:"sent_body_bytes_per_s"`
+	Drain     *float64 `json:"drain_received_msgs_per_s"`
+	DrainNS   *int64   `json:"drain_ns"`
+}
+
+// Latencies by what was measured.
+type Latencies struct {
+	Confirm  Latency `json:"confirm"`
+	Delivery Latency `json:"delivery"`
+}
+
+// Latency counted from sent (service) and from due (response; null in closed loop).
+type Latency struct {
+	Service  *Distribution `json:"service"`
+	Response *Distribution `json:"response"`
+}
+
+// Distribution of a latency. A percentile is the value at nearest rank ceil(p*N/100) over all N = Count+Censored
+// messages of the cohort; where it falls among the censored ones its value is null in JSON ("p99_ns": null), stands in
+// CensoredAt as its lower bound, and Censored is above 0.
+type Distribution struct {
+	Count    int64    `json:"count"`    // measured
+	Censored int64    `json:"censored"` // sent, never answered: their latency is only known to be above a bound
+	Negative int64    `json:"negative"` // of Count; clock skew
+	MinNS    *int64   `json:"min_ns"`
+	MeanNS   *float64 `json:"mean_ns"` // of the measured ones
+	StdDevNS *float64 `json:"stddev_ns"`
+	P50NS    *int64   `json:"p50_ns"`
+	P75NS    *int64   `json:"p75_ns"`
+	P95NS    *int64   `json:"p95_ns"`
+	P99NS    *int64   `json:"p99_ns"`
+	P999NS   *int64   `json:"p99_9_ns"`
+	P9999NS  *int64   `json:"p99_99_ns"`
+	MaxNS    *int64   `json:"max_ns"` // of the measured ones
+	// AtLeastNS bounds every null percentile from below: the least (stop - due or sent) of a censored message.
+	AtLeastNS *int64 `json:"censored_at_least_ns"`
+}
+
+// Interval of the run. Rates count each event in the interval of its own time; latency belongs to the interval of the
+// message's due (else sent) time. Confirm and Delivery are response latency where due times exist, else service.
+type Interval struct {
+	StartNS   int64     `json:"start_ns"`
+	EndNS     int64     `json:"end_ns"`
+	Due       int64     `json:"due"` // 0 in closed loop
+	Sent      int64     `json:"sent"`
+	Confirmed int64     `json:"confirmed"`
+	Nacked    int64     `json:"nacked"`
+	Returned  int64     `json:"returned"`
+	Received  int64     `json:"received"`
+	Latency   Latencies `json:"latency"`
+	// BacklogEnd is sent x fan-out minus received, at the end of the interval; nil where expected queues are unknown.
+	BacklogEnd *int64 `json:"backlog_end"`
+	Phase      string `json:"phase"` // "run" or "drain"
+}
+
+// Curve is a percentile curve: points by rising percentile, exact at each.
+type Curve struct {
+	What   string       `json:"what"`  // "confirm" or "delivery"
+	From   string       `json:"from"`  // "service" or "response"
+	Count  int64        `json:"count"` // messages behind it, censored ones included
+	Points []CurvePoint `json:"points"`
+}
+
+// CurvePoint: Percent of the messages had at most ValueNS.
+type CurvePoint struct {
+	Percent float64 `json:"percent"`
+	ValueNS int64   `json:"value_ns"`
+	Above   int64   `json:"above"` // messages above this rank
+}
+
+// Span is a stretch of time that charts mark.
+type Span struct {
+	FromNS int64  `json:"from_ns"`
+	ToNS   int64  `json:"to_ns"`
+	Kind   string `json:"kind"` // blocked, recorder_stall, lost, ...
+	Text   string `json:"text"`
+}

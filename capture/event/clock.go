@@ -1,0 +1,32 @@
+package event
+
+import "time"
+
+// Clock is the process's one clock: monotonic, anchored once to the wall clock, so that a wall clock that jumps during a
+// run moves no recorded time. Safe for concurrent use.
+type Clock struct {
+	base   time.Time // holds the monotonic reading that belongs to anchor
+	anchor int64
+}
+
+// NewClock anchors a clock to the wall clock as it is now.
+func NewClock() *Clock {
+	now := time.Now()
+	return &Clock{base: now, anchor: now.UnixNano()}
+}
+
+// Now returns nanoseconds since the Unix epoch.
+func (c *Clock) Now() int64 { return c.anchor + int64(time.Since(c.base)) }
+
+// Snapshot reads every clock that a later join of several captures needs, at one moment.
+type Snapshot struct {
+	ClockNS     int64  `json:"clock_ns"`     // Clock.Now
+	WallNS      int64  `json:"wall_ns"`      // the wall clock, which may have been stepped since the anchor
+	MonotonicNS int64  `json:"monotonic_ns"` // the system's raw monotonic clock; 0 where the system has none to offer
+	BootID      string `json:"boot_id"`      // captures with the same boot id share the monotonic clock; "" if unknown
+}
+
+// Snapshot reads the clocks, the clock of the record first.
+func (c *Clock) Snapshot() Snapshot {
+	return Snapshot{ClockNS: c.Now(), WallNS: time.Now().UnixNano(), MonotonicNS: monotonic(), BootID: bootID()}
+}

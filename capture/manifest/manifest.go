@@ -1,0 +1,235 @@
+// Package manifest holds what a capture says about itself besides its rows: the plan and topology of the run, the host
+// and broker, the clocks, the outcome. They are plain types, written as JSON: start.json when the recording begins (so
+// that a recording that was killed can still be judged), manifest.json, the same and complete, when it has been closed.
+//
+// Nothing here ever holds a password: a URI is stored without its user's secret.
+package manifest
+
+import "leveret/capture/event"
+
+// FormatVersion is part of the format: it is raised when a reader of the old one would misread the new one.
+const FormatVersion = 1
+
+// File names inside a capture directory; part of the format.
+const (
+	StartName    = "start.json"
+	FinalName    = "manifest.json"
+	JournalName  = "journal"
+	FilePattern  = "%s-%02d.arrow" // kind, shard
+	DefaultsRoot = "captures"
+)
+
+// Manifest describes one capture.
+type Manifest struct {
+	FormatVersion int    `json:"format_version"`
+	ID            string `json:"id"`
+	Tool          Tool   `json:"tool"`
+	// Tag is the run tag (12 bits) that this process stamps into its messages.
+	Tag     uint16   `json:"tag"`
+	Command []string `json:"command"` // arguments as given, secrets removed
+	// Options are the resolved options of the run by long name, secrets removed.
+	Options map[string]string `json:"options"`
+	// Notes are warnings of the run that every report repeats (certificate not verified, clamped option, ...).
+	Notes []string `json:"notes,omitempty"`
+
+	Host     Host     `json:"host"`
+	Broker   Broker   `json:"broker"`
+	Topology Topology `json:"topology"`
+
+	Connections int        `json:"connections"`
+	Producers   []Producer `json:"producers"`
+	Consumers   []Consumer `json:"consumers"`
+
+	ClockStart event.Snapshot  `json:"clock_start"`
+	ClockEnd   *event.Snapshot `json:"clock_end,omitempty"`
+
+	// Outcome is nil in start.json.
+	Outcome *Outcome `json:"outcome,omitempty"`
+	// Recording is nil in start.json.
+	Recording *Recording `json:"recording,omitempty"`
+}
+
+// Tool names the program that recorded.
+type Tool struct {
+	Name    string `json:"name"`
+	Version string `json:"version"`
+	Go      string `json:"go"`
+}
+
+// Host is the machine that recorded.
+type Host struct {
+	Name        string `json:"name"`
+	OS          string `json:"os"`
+	Arch        string `json:"arch"`
+	CPUs        int    `json:"cpus"`
+	CPUModel    string `json:"cpu_model,omitempty"`
+	MemoryBytes int64  `json:"memory_bytes,omitempty"`
+}
+
+// Broker is the peer, as far as it told.
+type Broker struct {
+	Embedded bool   `json:"embedded"`
+	Product  string `json:"product"`
+	Version  string `json:"version"`
+	Node     string `json:"node,omitempty"` // cluster or node name
+	URI      string `json:"uri"`            // without the password
+	// SameHost: client and broker ran on one machine; nil if unknown.
+	SameHost *bool `json:"same_host"`
+	// TLSVerified is nil without TLS, false with --insecure.
+	TLSVerified *bool `json:"tls_verified"`
+	// Negotiated limits.
+	FrameMaxBytes    uint32 `json:"frame_max_bytes"`
+	ChannelMax       uint16 `json:"channel_max"`
+	HeartbeatSeconds uint16 `json:"heartbeat_s"`
+}
+
+// Topology is what the run declared, bound, or found. Indexes into Queues and Routes are the ones in the rows.
+type Topology struct {
+	Exchanges []Exchange `json:"exchanges"`
+	Queues    []Queue    `json:"queues"`
+	Bindings  []Binding  `json:"bindings"`
+	Routes    []Route    `json:"routes"`
+	// Predeclared: the run declared nothing that it found existing; other bindings may exist.
+	Predeclared bool `json:"predeclared"`
+}
+
+// Exchange as declared; an empty Name is the default exchange.
+type Exchange struct {
+	Name       string `json:"name"`
+	Type       string `json:"type"`
+	Durable    bool   `json:"durable"`
+	AutoDelete bool   `json:"auto_delete"`
+	Declare    bool   `json:"declare"` // false: used as it is
+}
+
+// Queue as declared.
+type Queue struct {
+	Name       string `json:"name"` // "" until the broker has named it
+	Type       string `json:"type"` // classic, quorum, stream
+	Durable    bool   `json:"durable"`
+	Exclusive  bool   `json:"exclusive"`
+	AutoDelete bool   `json:"auto_delete"`
+	Declare    bool   `json:"declare"`
+	// ServerNamed: the run asked the broker for a name.
+	ServerNamed bool  `json:"server_named"`
+	Arguments   []Arg `json:"arguments,omitempty"`
+	// ReadyAtStart is the count of ready messages before the run; nil if it could not be learned.
+	ReadyAtStart *int64 `json:"ready_at_start"`
+}
+
+// Arg is one queue argument. Value is string, bool, or int64 (JSON number without fraction).
+type Arg struct {
+	Key   string `json:"key"`
+	Value any    `json:"value"`
+}
+
+// Binding of a queue to an exchange.
+type Binding struct {
+	Exchange   string `json:"exchange"`
+	Queue      int    `json:"queue"`
+	RoutingKey string `json:"routing_key"`
+}
+
+// Route is one (exchange, routing key) that producers publish to, and the queues it reaches.
+type Route struct {
+	Exchange   string `json:"exchange"`
+	RoutingKey string `json:"routing_key"`
+	Queues     []int  `json:"queues"`
+	// Known: Queues is complete. Where it is false, what is missing may have gone elsewhere, and loss is not judged.
+	Known bool `json:"known"`
+}
+
+// Producer is one publishing channel.
+type Producer struct {
+	Connection int    `json:"connection"` // 0.. over the run, producers' connections first
+	Route      int    `json:"route"`
+	Size       int    `json:"size_bytes"`
+	Persistent bool   `json:"persistent"`
+	Mandatory  bool   `json:"mandatory"`
+	Confirm    int    `json:"confirm"` // window; 0: no confirms
+	Limit      int64  `json:"limit"`   // messages; 0: none
+	Batch      int    `json:"batch"`   // most messages in one write
+	Rate       Rate   `json:"rate"`    // Messages 0: closed loop
+	PhaseNS    int64  `json:"phase_ns"`
+	Stamp      string `json:"stamp"` // body
+}
+
+// Rate is an exact number of messages in a number of nanoseconds.
+type Rate struct {
+	Messages int64 `json:"messages"`
+	PerNS    int64 `json:"per_ns"`
+}
+
+// Consumer is one consuming channel.
+type Consumer struct {
+	Connection int   `json:"connection"`
+	Queues     []int `json:"queues"`
+	AutoAck    bool  `json:"auto_ack"`
+	AckEvery   int   `json:"ack_every"` // 1: single acks; N: one multiple ack for N deliveries
+	Prefetch   int   `json:"prefetch"`  // 0: no limit
+	Limit      int64 `json:"limit"`     // messages; 0: none
+}
+
+// Outcome is how the run went; all times on the record's clock, event.None where it was not reached.
+type Outcome struct {
+	BarrierNS     int64 `json:"barrier_ns"`      // every lane ready: load begins, schedules count from here
+	PublishStopNS int64 `json:"publish_stop_ns"` // last producer stopped publishing
+	DrainEndNS    int64 `json:"drain_end_ns"`    // consumers cancelled
+	// StopReason is one line: "time limit reached", "all messages sent", "interrupted", ...
+	StopReason string `json:"stop_reason"`
+	// Interrupted by the user.
+	Interrupted bool `json:"interrupted"`
+	// Failures are the errors that ended lanes or connections early.
+	Failures []Failure `json:"failures,omitempty"`
+	// Drained is proved as DESIGN section 8 says; DrainNote says why it is not.
+	Drained   bool   `json:"drained"`
+	DrainNote string `json:"drain_note,omitempty"`
+	// Queues is what was left, by queue index.
+	Queues []QueueEnd `json:"queues"`
+	// Counters of the engine itself: the rows of the capture must agree with them.
+	Sent      int64 `json:"sent"`
+	Confirmed int64 `json:"confirmed"`
+	Nacked    int64 `json:"nacked"`
+	Returned  int64 `json:"returned"`
+	Received  int64 `json:"received"`
+	Acked     int64 `json:"acked"`
+	// CPUNS is the user plus system time of the process from barrier to the end of the drain.
+	CPUNS int64 `json:"cpu_ns"`
+}
+
+// QueueEnd is a queue at the end of the drain.
+type QueueEnd struct {
+	Queue int `json:"queue"`
+	// Ready as a passive declare answered last, before the consumers were cancelled; nil if it could not be asked.
+	Ready *int64 `json:"ready"`
+	// Consumed: the run had a consumer on it.
+	Consumed bool `json:"consumed"`
+	Drained  bool `json:"drained"`
+	// UnackedAtStop counts deliveries that the run's consumers never acked (manual acks).
+	UnackedAtStop int64 `json:"unacked_at_stop"`
+}
+
+// Failure is one lane or connection that ended before it should.
+type Failure struct {
+	AtNS       int64  `json:"at_ns"`
+	Connection int    `json:"connection"`
+	Producer   *int   `json:"producer,omitempty"`
+	Consumer   *int   `json:"consumer,omitempty"`
+	Code       int    `json:"code,omitempty"`
+	Text       string `json:"text"`
+}
+
+// Recording is what the recorder wrote.
+type Recording struct {
+	Compression string           `json:"compression"`
+	Rows        map[string]int64 `json:"rows"`  // by kind
+	Files       map[string]int64 `json:"files"` // name to size in bytes
+	Stalls      []Stall          `json:"stalls,omitempty"`
+	StallNS     int64            `json:"stall_ns"` // total time that publishing waited for the disk
+}
+
+// Stall is a span in which the recorder could not follow.
+type Stall struct {
+	FromNS int64 `json:"from_ns"`
+	ToNS   int64 `json:"to_ns"`
+}
