@@ -1,0 +1,138 @@
+package options
+
+import (
+	"bytes"
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/spf13/pflag"
+
+	"leveret/capture/manifest"
+)
+
+func parseRun(t *testing.T, args ...string) (*Set, *Run, error) {
+	t.Helper()
+	set, run := NewRun(func(string) string { return "redacted" })
+	_, err := set.Parse(args)
+	return set, run, err
+}
+
+func TestRunReadsEveryOption(t *testing.T) {
+	_, run, err := parseRun(t, "--uri", "amqp://h", "--producers=3", "--consumers", "2", "--producer-channel-count", "4",
+		"--consumer-channel-count", "5", "--queue", "a,b", "--exchange", "e", "--type", "topic", "--routing-key", "k",
+		"--size", "64", "--rate", "0.25", "--confirm", "1000", "--time", "90", "--pmessages", "7", "--cmessages", "8",
+		"--autoack", "--multi-ack-every", "10", "--qos", "20", "--flag", "persistent,mandatory", "--id", "x",
+		"--auto-delete", "false", "--queue-args", "x-max-length=10,x-overflow=reject-publish,lazy=true,empty",
+		"--capture", "d", "--drain-timeout", "1.5", "--batch", "9", "--no-analyze", "--shutdown-timeout", "250ms")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if run.Producers != 3 || run.Consumers != 2 || run.ProducerChannelCount != 4 || run.ConsumerChannelCount != 5 {
+		t.Errorf("counts: %+v", run)
+	}
+	if strings.Join(run.Queues, "|") != "a|b" || run.Exchange != "e" || run.Type != "topic" || run.RoutingKey != "k" || run.AutoDelete {
+		t.Errorf("topology: %+v", run)
+	}
+	if run.Rate != (manifest.Rate{Messages: 25, PerNS: 100e9}) { // 0.25 msg/s = 25 in 100 s
+		t.Errorf("rate %+v", run.Rate)
+	}
+	if run.Time != 90*time.Second || run.DrainTimeout != 1500*time.Millisecond || run.ShutdownTimeout != 250*time.Millisecond {
+		t.Errorf("times: %v %v %v", run.Time, run.DrainTimeout, run.ShutdownTimeout)
+	}
+	want := []manifest.Arg{{Key: "x-max-length", Value: int64(10)}, {Key: "x-overflow", Value: "reject-publish"},
+		{Key: "lazy", Value: true}, {Key: "empty", Value: ""}}
+	if len(run.QueueArgs) != len(want) {
+		t.Fatalf("queue args %v", run.QueueArgs)
+	}
+	for i := range want {
+		if run.QueueArgs[i] != want[i] {
+			t.Errorf("queue arg %d: %v, want %v", i, run.QueueArgs[i], want[i])
+		}
+	}
+	if !run.NoAnalyze || !run.AutoAck || run.QoS != 20 || run.MultiAckEvery != 10 || run.Batch != 9 || run.PMessages != 7 || run.CMessages != 8 {
+		t.Errorf("%+v", run)
+	}
+}
+
+func TestMistakesNameOptionValueAndRemedy(t *testing.T) {
+	for _, c := range []struct{ args, want string }{
+		{"--producer 2", "did you mean --producers?"},
+		{"--nonsense-option", "leveret run --help lists them"},
+		{"-x 2", "this one is --producers"},
+		{"-x2", "this one is --producers"},
+		{"--producers", "--producers needs a value: --producers N"},
+		{"--producers two", "--producers=two: must be a whole number"},
+		{"--producers -1", "--producers=-1: must be from 0 to 65536"},
+		{"--size 11", "--size=11: must be from 12"},
+		{"--rate 0", "--rate=0: 0 would publish nothing"},
+		{"--rate fast", "--rate=fast: must be messages per second"},
+		{"--rate 1.1234567", "more than 6 decimals"},
+		{"--time -3", "--time=-3: must be a number of seconds"},
+		{"--type dirct", "must be one of direct, fanout, topic, headers"},
+		{"--flag persistant", `"persistant" is none of persistent, mandatory`},
+		{"--auto-delete maybe", "must be true or false"},
+		{"--queue-args =3", `"=3" has no key`},
+		{"--record-memory 1x", "must be a number of bytes"},
+	} {
+		_, _, err := parseRun(t, strings.Fields(c.args)...)
+		var usage *UsageError
+		if !errors.As(err, &usage) || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s: got %v, want a usage error with %q", c.args, err, c.want)
+		}
+	}
+}
+
+func TestHelpIsAskedForByFlag(t *testing.T) {
+	for _, arg := range []string{"-h", "--help"} {
+		if _, _, err := parseRun(t, arg); err != pflag.ErrHelp {
+			t.Errorf("%s: %v", arg, err)
+		}
+	}
+}
+
+func TestResolvedOptionsHoldNoSecret(t *testing.T) {
+	secret := "pa" + "55"
+	set, _, err := parseRun(t, "--uri", "amqp://u:"+secret+"@h")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, v := range set.Values() {
+		if strings.Contains(v, secret) {
+			t.Errorf("%s holds the password", name)
+		}
+	}
+}
+
+func TestHelpShowsEveryOptionWithinItsWidth(t *testing.T) {
+	run, _ := NewRun(nil)
+	analyze, _ := NewAnalyze()
+	broker, _ := NewBroker()
+	for _, set := range []*Set{run, analyze, broker} {
+		var b bytes.Buffer
+		set.Help(&b)
+		for _, o := range set.options {
+			if !strings.Contains(b.String(), "  --"+o.Name) {
+				t.Errorf("%s --help lacks --%s", set.command, o.Name)
+			}
+		}
+		for line := range strings.Lines(b.String()) {
+			if len(line) > helpWidth+1 {
+				t.Errorf("%s --help: line of %d characters: %s", set.command, len(line), line)
+			}
+		}
+	}
+}
+
+func TestRatesAreExact(t *testing.T) {
+	for _, c := range []struct {
+		text          string
+		messages, per int64
+	}{{"1000", 1000, 1e9}, {"0.5", 5, 10e9}, {"33.333333", 33333333, 1e15}, {"-1", 0, 0}} {
+		r, err := parseRate(c.text)
+		if err != nil || r.Messages != c.messages || r.PerNS != c.per {
+			t.Errorf("%s: %+v, %v", c.text, r, err)
+		}
+	}
+}

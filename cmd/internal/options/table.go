@@ -1,0 +1,197 @@
+// Package options holds the one table of options: name, PerfTest spellings, type, default, help and check of each. Flag
+// sets, help and the record of resolved options are all made from it, so that a name means the same thing everywhere.
+//
+// A command asks for a Set, registers the groups of options that it takes, and parses. Values land in the plain structs
+// Run, Analyze and Broker.
+package options
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/spf13/pflag"
+)
+
+// Option is one row of the table.
+type Option struct {
+	Name string // long name, without dashes
+	// PerfTest lists the spellings that PerfTest knows, without dashes; empty where PerfTest has no such option.
+	PerfTest []string
+	// Arg names the value in the help; empty for a switch.
+	Arg  string
+	Help string
+	// Group is the heading that it stands under in the help.
+	Group string
+	// Secret values are never shown: where the resolved options are recorded, Redact gives what stands there instead.
+	Redact func(string) string
+	value  pflag.Value
+}
+
+// Groups in the order in which the help shows them.
+const (
+	groupBroker   = "Broker and connection"
+	groupTopology = "Topology"
+	groupProduce  = "Producers"
+	groupConsume  = "Consumers"
+	groupLimits   = "Limits and deadlines"
+	groupRecord   = "Recording"
+	groupReport   = "Reports"
+	groupEmbedded = "Embedded broker"
+)
+
+var groupOrder = []string{
+	groupBroker, groupTopology, groupProduce, groupConsume, groupLimits, groupRecord, groupReport, groupEmbedded,
+}
+
+// Set is the options of one command.
+type Set struct {
+	command string
+	options []*Option
+	flags   *pflag.FlagSet
+}
+
+func newSet(command string, options []*Option) *Set {
+	s := &Set{command: command, options: options, flags: pflag.NewFlagSet(command, pflag.ContinueOnError)}
+	s.flags.SortFlags = false
+	s.flags.Usage = func() {}
+	for _, o := range options {
+		f := s.flags.VarPF(o.value, o.Name, "", o.Help)
+		if o.Arg == "" {
+			f.NoOptDefVal = "true"
+		}
+	}
+	return s
+}
+
+// Parse reads the arguments into the set's struct and returns what is left of them. It returns pflag.ErrHelp where help
+// was asked for, and a *UsageError for anything wrong.
+func (s *Set) Parse(args []string) ([]string, error) {
+	err := s.flags.Parse(args)
+	if err == pflag.ErrHelp {
+		return nil, err
+	}
+	if err != nil {
+		return nil, s.usage(s.explain(err))
+	}
+	return s.flags.Args(), nil
+}
+
+// Changed tells whether the option was given.
+func (s *Set) Changed(name string) bool { return s.flags.Changed(name) }
+
+// Values are the resolved options by name, secrets removed.
+func (s *Set) Values() map[string]string {
+	values := make(map[string]string, len(s.options))
+	for _, o := range s.options {
+		v := o.value.String()
+		if o.Redact != nil {
+			v = o.Redact(v)
+		}
+		values[o.Name] = v
+	}
+	return values
+}
+
+// UsageError is a mistake in the command line: exit code 2.
+type UsageError struct {
+	Command string
+	Err     error
+}
+
+func (e *UsageError) Error() string {
+	return fmt.Sprintf("leveret %s: %v", e.Command, e.Err)
+}
+
+func (e *UsageError) Unwrap() error { return e.Err }
+
+func (s *Set) usage(err error) error { return &UsageError{Command: s.command, Err: err} }
+
+// explain says what pflag found wrong, with what to do. pflag repeats values, and the value of a secret option may be
+// one, so the message is made anew for those.
+func (s *Set) explain(err error) error {
+	switch e := err.(type) {
+	case *pflag.NotExistError:
+		return s.unknown(e)
+	case *pflag.ValueRequiredError:
+		o := s.find(e.GetFlag().Name)
+		return fmt.Errorf("--%s needs a value: --%s %s", o.Name, o.Name, o.Arg)
+	case *pflag.InvalidValueError:
+		o := s.find(e.GetFlag().Name)
+		if o.Redact != nil {
+			return fmt.Errorf("--%s: %w", o.Name, e.Unwrap())
+		}
+		return fmt.Errorf("--%s=%s: %w", o.Name, e.GetValue(), e.Unwrap())
+	}
+	return err
+}
+
+func (s *Set) find(name string) *Option {
+	for _, o := range s.options {
+		if o.Name == name {
+			return o
+		}
+	}
+	return &Option{Name: name}
+}
+
+// unknown names the option that does not exist, and the one that was probably meant.
+func (s *Set) unknown(e *pflag.NotExistError) error {
+	given := e.GetSpecifiedName()
+	if shorts := e.GetSpecifiedShortnames(); shorts != "" {
+		given = shorts
+		if o := s.byPerfTest(given); o != nil {
+			return fmt.Errorf("unknown option -%s: options of %s have long names, this one is --%s", given, s.command, o.Name)
+		}
+		return fmt.Errorf("unknown option -%s; leveret %s --help lists them", given, s.command)
+	}
+	if near := nearest(given, s.options); near != "" {
+		return fmt.Errorf("unknown option --%s; did you mean --%s? leveret %s --help lists them all", given, near, s.command)
+	}
+	return fmt.Errorf("unknown option --%s; leveret %s --help lists them", given, s.command)
+}
+
+// byPerfTest finds the option that PerfTest spells so; -x1 and -x=1 count as -x.
+func (s *Set) byPerfTest(given string) *Option {
+	name, _, _ := strings.Cut(given, "=")
+	name = strings.TrimRight(name, "0123456789")
+	for _, o := range s.options {
+		for _, p := range o.PerfTest {
+			if p == name {
+				return o
+			}
+		}
+	}
+	return nil
+}
+
+// nearest returns the name within two edits, the closest first, or "".
+func nearest(given string, options []*Option) string {
+	best, name := 3, ""
+	for _, o := range options {
+		if d := edits(given, o.Name); d < best {
+			best, name = d, o.Name
+		}
+	}
+	return name
+}
+
+// edits is the Levenshtein distance.
+func edits(a, b string) int {
+	row := make([]int, len(b)+1)
+	for j := range row {
+		row[j] = j
+	}
+	for i := 1; i <= len(a); i++ {
+		diagonal := row[0]
+		row[0] = i
+		for j := 1; j <= len(b); j++ {
+			cost := diagonal
+			if a[i-1] != b[j-1] {
+				cost++
+			}
+			diagonal = row[j]
+			row[j] = min(cost, row[j]+1, row[j-1]+1)
+		}
+	}
+	return row[len(b)]
+}

@@ -1,0 +1,228 @@
+package options
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"math/bits"
+	"strconv"
+	"strings"
+	"time"
+
+	"leveret/capture/manifest"
+)
+
+// value adapts a pair of functions to pflag.Value, so that a row of the table says in one line how it is read.
+type value struct {
+	get  func() string
+	set  func(string) error
+	kind string
+}
+
+func (v value) String() string {
+	if v.get == nil {
+		return ""
+	}
+	return v.get()
+}
+func (v value) Set(s string) error { return v.set(s) }
+func (v value) Type() string       { return v.kind }
+
+func text(p *string, initial string) value {
+	*p = initial
+	return value{func() string { return *p }, func(s string) error { *p = s; return nil }, "text"}
+}
+
+// list splits at commas and drops empty items.
+func list(p *[]string) value {
+	return value{func() string { return strings.Join(*p, ",") }, func(s string) error {
+		*p = nil
+		for item := range strings.SplitSeq(s, ",") {
+			if item = strings.TrimSpace(item); item != "" {
+				*p = append(*p, item)
+			}
+		}
+		return nil
+	}, "list"}
+}
+
+// choices is a list whose items must be among those given.
+func choices(p *[]string, initial string, allowed ...string) value {
+	v := list(p)
+	plain := v.set
+	v.set = func(s string) error {
+		if err := plain(s); err != nil {
+			return err
+		}
+		for _, item := range *p {
+			if !contains(allowed, item) {
+				return fmt.Errorf("%q is none of %s", item, strings.Join(allowed, ", "))
+			}
+		}
+		return nil
+	}
+	if initial != "" {
+		*p = strings.Split(initial, ",")
+	}
+	return v
+}
+
+func choice(p *string, initial string, allowed ...string) value {
+	*p = initial
+	return value{func() string { return *p }, func(s string) error {
+		if !contains(allowed, s) {
+			return fmt.Errorf("must be one of %s", strings.Join(allowed, ", "))
+		}
+		*p = s
+		return nil
+	}, "choice"}
+}
+
+func contains(list []string, item string) bool {
+	for _, l := range list {
+		if l == item {
+			return true
+		}
+	}
+	return false
+}
+
+func integer[T int | int64](p *T, initial, least, most T) value {
+	*p = initial
+	return value{func() string { return strconv.FormatInt(int64(*p), 10) }, func(s string) error {
+		n, err := strconv.ParseInt(s, 10, 64)
+		if err != nil {
+			return errors.New("must be a whole number")
+		}
+		if n < int64(least) || n > int64(most) {
+			return fmt.Errorf("must be from %d to %d", least, most)
+		}
+		*p = T(n)
+		return nil
+	}, "int"}
+}
+
+// toggle is true or false; as a switch it needs no value.
+func toggle(p *bool, initial bool) value {
+	*p = initial
+	return value{func() string { return strconv.FormatBool(*p) }, func(s string) error {
+		b, err := strconv.ParseBool(s)
+		if err != nil {
+			return errors.New("must be true or false")
+		}
+		*p = b
+		return nil
+	}, "bool"}
+}
+
+// seconds reads a number of seconds, as PerfTest does, or a Go duration such as 500ms.
+func seconds(p *time.Duration, initial, least time.Duration) value {
+	*p = initial
+	return value{func() string { return strconv.FormatFloat(p.Seconds(), 'f', -1, 64) }, func(s string) error {
+		d, err := parseSeconds(s)
+		if err != nil {
+			return err
+		}
+		if d < least {
+			return fmt.Errorf("must be at least %v", least)
+		}
+		*p = d
+		return nil
+	}, "seconds"}
+}
+
+func parseSeconds(s string) (time.Duration, error) {
+	if f, err := strconv.ParseFloat(s, 64); err == nil {
+		if math.IsNaN(f) || f < 0 || f > float64(math.MaxInt64)/1e9/2 {
+			return 0, errors.New("must be a number of seconds from 0 up")
+		}
+		return time.Duration(math.Round(f * 1e9)), nil
+	}
+	d, err := time.ParseDuration(s)
+	if err != nil || d < 0 {
+		return 0, errors.New("must be a number of seconds, or a duration such as 500ms or 2m")
+	}
+	return d, nil
+}
+
+// size reads bytes, with an optional unit kb, mb, gb or kib, mib, gib.
+func size(p *int64, initial, least int64) value {
+	*p = initial
+	return value{func() string { return strconv.FormatInt(*p, 10) }, func(s string) error {
+		n, err := parseSize(s)
+		if err != nil {
+			return err
+		}
+		if n < least {
+			return fmt.Errorf("must be at least %d bytes", least)
+		}
+		*p = n
+		return nil
+	}, "bytes"}
+}
+
+var sizeUnits = []struct {
+	suffix string
+	bytes  int64
+}{{"kib", 1 << 10}, {"mib", 1 << 20}, {"gib", 1 << 30}, {"kb", 1e3}, {"mb", 1e6}, {"gb", 1e9}, {"b", 1}, {"", 1}}
+
+func parseSize(s string) (int64, error) {
+	lower := strings.ToLower(strings.TrimSpace(s))
+	for _, u := range sizeUnits {
+		digits, ok := strings.CutSuffix(lower, u.suffix)
+		if !ok {
+			continue
+		}
+		n, err := strconv.ParseInt(strings.TrimSpace(digits), 10, 64)
+		if err != nil || n < 0 {
+			break
+		}
+		if hi, _ := bits.Mul64(uint64(n), uint64(u.bytes)); hi != 0 || n > math.MaxInt64/u.bytes {
+			break
+		}
+		return n * u.bytes, nil
+	}
+	return 0, errors.New("must be a number of bytes, such as 65536, 64kib or 1mb")
+}
+
+// rate reads messages per second as an exact fraction; -1 means as fast as the broker takes them.
+func rate(p *manifest.Rate) value {
+	given := "-1"
+	return value{func() string { return given }, func(s string) error {
+		r, err := parseRate(s)
+		if err != nil {
+			return err
+		}
+		*p, given = r, s
+		return nil
+	}, "msg/s"}
+}
+
+// maxRateDecimals keeps messages x 1e9 x 10^decimals within an int64.
+const maxRateDecimals = 6
+
+func parseRate(s string) (manifest.Rate, error) {
+	if s == "-1" {
+		return manifest.Rate{}, nil
+	}
+	whole, fraction, _ := strings.Cut(s, ".")
+	if len(fraction) > maxRateDecimals {
+		return manifest.Rate{}, fmt.Errorf("has more than %d decimals", maxRateDecimals)
+	}
+	digits := whole + fraction
+	n, err := strconv.ParseInt(digits, 10, 64)
+	if err != nil || strings.HasPrefix(s, "-") || strings.HasPrefix(s, "+") {
+		return manifest.Rate{}, errors.New("must be messages per second, such as 1000 or 0.5; -1 means as fast as the broker takes them")
+	}
+	if n == 0 {
+		return manifest.Rate{}, errors.New("0 would publish nothing: leave it out for as fast as possible, or use --producers 0")
+	}
+	per := int64(1e9)
+	for range fraction {
+		per *= 10
+	}
+	if n > per {
+		return manifest.Rate{}, errors.New("must be at most 1000000000")
+	}
+	return manifest.Rate{Messages: n, PerNS: per}, nil
+}
