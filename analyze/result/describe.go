@@ -1,0 +1,199 @@
+package result
+
+import (
+	"strconv"
+	"strings"
+	"time"
+)
+
+// The descriptions below are the words in which every report and chart caption says what was run, kept in one place so
+// that a text, a chart and a page about one run never differ. They hold no secrets: Result has none.
+
+// Group writes n with thousands separators: 1,234,567.
+func Group(n int64) string {
+	s := strconv.FormatInt(n, 10)
+	sign := ""
+	if s[0] == '-' {
+		sign, s = "-", s[1:]
+	}
+	for i := len(s) - 3; i > 0; i -= 3 {
+		s = s[:i] + "," + s[i:]
+	}
+	return sign + s
+}
+
+// Plural writes "1 queue", "2 queues": n with its noun, which takes a plain s.
+func Plural(n int64, noun string) string {
+	if n == 1 || n == -1 {
+		return Group(n) + " " + noun
+	}
+	return Group(n) + " " + noun + "s"
+}
+
+// Describe names the broker: "RabbitMQ 3.10.8", "embedded broker (0.1.0)", "unknown broker".
+func (b *Broker) Describe() string {
+	if b.Embedded {
+		if b.Version == "" {
+			return "embedded broker"
+		}
+		return "embedded broker (" + b.Version + ")"
+	}
+	name := strings.TrimSpace(b.Product + " " + b.Version)
+	if name == "" {
+		return "unknown broker"
+	}
+	return name
+}
+
+// DescribeHosts says whether client and broker shared a machine.
+func (b *Broker) DescribeHosts() string {
+	switch {
+	case b.SameHost == nil:
+		return "same host or not: unknown"
+	case *b.SameHost:
+		return "client and broker on the same host"
+	}
+	return "client and broker on different hosts"
+}
+
+// DescribeTopology: "1 producer, 2 consumers, 1 queue (quorum)".
+func (c *Config) DescribeTopology() string {
+	s := Plural(int64(c.Producers), "producer") + ", " + Plural(int64(c.Consumers), "consumer") + ", " +
+		Plural(int64(c.Queues), "queue")
+	if len(c.QueueTypes) > 0 {
+		s += " (" + strings.Join(c.QueueTypes, ", ") + ")"
+	}
+	return s
+}
+
+// DescribeSizes: "12-byte messages", "12 to 1,024-byte messages", "" where nothing was sent.
+func (c *Config) DescribeSizes() string {
+	if len(c.SizesBytes) == 0 {
+		return ""
+	}
+	low, high := c.SizesBytes[0], c.SizesBytes[0]
+	for _, n := range c.SizesBytes {
+		low, high = min(low, n), max(high, n)
+	}
+	if low == high {
+		return Group(low) + "-byte messages"
+	}
+	return Group(low) + " to " + Group(high) + "-byte messages"
+}
+
+// DescribeDurability: "durable queues, persistent messages". Without producers the messages are not spoken of.
+func (c *Config) DescribeDurability() string {
+	s := "transient queues"
+	if c.Durable {
+		s = "durable queues"
+	}
+	if c.Producers == 0 {
+		return s
+	}
+	if c.Persistent {
+		return s + ", persistent messages"
+	}
+	return s + ", transient messages"
+}
+
+// DescribeConfirms: "confirm window 1,000", "no confirms", "" without producers.
+func (c *Config) DescribeConfirms() string {
+	switch {
+	case c.Producers == 0:
+		return ""
+	case c.Confirm == 0:
+		return "no confirms"
+	}
+	return "confirm window " + Group(int64(c.Confirm))
+}
+
+// DescribeAcks: "acks manual, single, prefetch 100", "" without consumers.
+func (c *Config) DescribeAcks() string {
+	if c.Consumers == 0 {
+		return ""
+	}
+	s := "acks " + c.AckMode
+	if c.AckMode == "" {
+		s = "acks unknown"
+	}
+	if c.Prefetch > 0 {
+		s += ", prefetch " + Group(int64(c.Prefetch))
+	}
+	return s
+}
+
+// DescribeLoop: "open loop" or "closed loop (no rate set)", "" without producers.
+func (c *Config) DescribeLoop() string {
+	switch {
+	case c.Producers == 0:
+		return ""
+	case c.OpenLoop:
+		return "open loop"
+	}
+	return "closed loop (no rate set)"
+}
+
+// DescribeStart is the wall clock of the start, in UTC: "2026-07-30 11:00:00 UTC"; "" if the run never began.
+func (c *Config) DescribeStart() string {
+	if c.StartedNS <= 0 {
+		return ""
+	}
+	return time.Unix(0, c.StartedNS).UTC().Format("2006-01-02 15:04:05 UTC")
+}
+
+// Messages is the size of the cohort: the measured and the censored ones. It saturates.
+func (d *Distribution) Messages() int64 {
+	if d == nil {
+		return 0
+	}
+	if sum := d.Count + d.Censored; (sum < d.Count) == (d.Censored < 0) {
+		return sum
+	}
+	return 1<<63 - 1
+}
+
+// Pick gives the latency of "confirm" or "delivery" and whether it counts from "service" or "response"; nil for other words.
+func (l *Latencies) Pick(what, from string) *Distribution {
+	side := &l.Confirm
+	switch what {
+	case "confirm":
+	case "delivery":
+		side = &l.Delivery
+	default:
+		return nil
+	}
+	switch from {
+	case "service":
+		return side.Service
+	case "response":
+		return side.Response
+	}
+	return nil
+}
+
+// WhyNoLatency says why there is no latency of this kind (what and from as for Latencies.Pick), in one clause; "" where
+// there is some.
+func (r *Result) WhyNoLatency(what, from string) string {
+	d := r.Latency.Pick(what, from)
+	switch {
+	case d.Messages() > 0:
+		return ""
+	case d != nil:
+		return "no messages in the window"
+	case what == "confirm" && r.Config.Producers == 0:
+		return "no producers in this run"
+	case what == "confirm" && r.Config.Confirm == 0:
+		return "confirms were off"
+	case what == "delivery" && r.Config.Consumers == 0:
+		return "no consumers in this run"
+	case from == "response" && r.Config.Producers > 0 && !r.Config.OpenLoop:
+		return "closed loop, so no message has a due time"
+	case r.LatencyNote != "":
+		return r.LatencyNote
+	case what == "delivery" && r.Config.Producers == 0:
+		return "no usable send time: the messages were sent by another tool or run"
+	case what == "confirm":
+		return "no message was confirmed"
+	}
+	return "no message was delivered"
+}

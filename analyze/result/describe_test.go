@@ -1,0 +1,100 @@
+package result
+
+import (
+	"math"
+	"testing"
+)
+
+func TestGroup(t *testing.T) {
+	for _, c := range []struct {
+		n    int64
+		want string
+	}{
+		{0, "0"}, {999, "999"}, {1000, "1,000"}, {-1000, "-1,000"}, {-999, "-999"}, {1234567, "1,234,567"},
+		{math.MaxInt64, "9,223,372,036,854,775,807"}, {math.MinInt64, "-9,223,372,036,854,775,808"},
+	} {
+		if got := Group(c.n); got != c.want {
+			t.Errorf("Group(%d) = %q, want %q", c.n, got, c.want)
+		}
+	}
+}
+
+func TestDescriptions(t *testing.T) {
+	yes, no := true, false
+	full := Config{
+		StartedNS: 1785409200123456789, // date -u -d @1785409200: 2026-07-30 11:00:00
+		Producers: 1, Consumers: 2, Queues: 1, QueueTypes: []string{"quorum"}, Durable: true, Persistent: true,
+		SizesBytes: []int64{1024, 12}, Confirm: 1000, AckMode: "manual, single", Prefetch: 100, OpenLoop: true,
+	}
+	consumers := Config{Consumers: 1, Queues: 1}
+	for _, c := range []struct{ name, got, want string }{
+		{"topology", full.DescribeTopology(), "1 producer, 2 consumers, 1 queue (quorum)"},
+		{"topology without producers", consumers.DescribeTopology(), "0 producers, 1 consumer, 1 queue"},
+		{"sizes", full.DescribeSizes(), "12 to 1,024-byte messages"},
+		{"one size", (&Config{SizesBytes: []int64{12}}).DescribeSizes(), "12-byte messages"},
+		{"no size", consumers.DescribeSizes(), ""},
+		{"durability", full.DescribeDurability(), "durable queues, persistent messages"},
+		{"durability without producers", consumers.DescribeDurability(), "transient queues"},
+		{"confirms", full.DescribeConfirms(), "confirm window 1,000"},
+		{"confirms off", (&Config{Producers: 1}).DescribeConfirms(), "no confirms"},
+		{"confirms without producers", consumers.DescribeConfirms(), ""},
+		{"acks", full.DescribeAcks(), "acks manual, single, prefetch 100"},
+		{"acks unknown", consumers.DescribeAcks(), "acks unknown"},
+		{"acks without consumers", (&Config{Producers: 1}).DescribeAcks(), ""},
+		{"open loop", full.DescribeLoop(), "open loop"},
+		{"closed loop", (&Config{Producers: 1}).DescribeLoop(), "closed loop (no rate set)"},
+		{"loop without producers", consumers.DescribeLoop(), ""},
+		{"start", full.DescribeStart(), "2026-07-30 11:00:00 UTC"},
+		{"no start", consumers.DescribeStart(), ""},
+		{"broker", (&Broker{Product: "RabbitMQ", Version: "3.10.8"}).Describe(), "RabbitMQ 3.10.8"},
+		{"embedded broker", (&Broker{Embedded: true, Product: "leveret embedded broker", Version: "0.1.0"}).Describe(), "embedded broker (0.1.0)"},
+		{"no broker", (&Broker{}).Describe(), "unknown broker"},
+		{"same host", (&Broker{SameHost: &yes}).DescribeHosts(), "client and broker on the same host"},
+		{"other host", (&Broker{SameHost: &no}).DescribeHosts(), "client and broker on different hosts"},
+		{"unknown host", (&Broker{}).DescribeHosts(), "same host or not: unknown"},
+	} {
+		if c.got != c.want {
+			t.Errorf("%s: %q, want %q", c.name, c.got, c.want)
+		}
+	}
+}
+
+func TestDistributionMessages(t *testing.T) {
+	for _, c := range []struct {
+		d    *Distribution
+		want int64
+	}{
+		{nil, 0}, {&Distribution{Count: 90, Censored: 10}, 100},
+		{&Distribution{Count: math.MaxInt64, Censored: math.MaxInt64}, math.MaxInt64},
+	} {
+		if got := c.d.Messages(); got != c.want {
+			t.Errorf("Messages of %+v = %d, want %d", c.d, got, c.want)
+		}
+	}
+}
+
+func TestWhyNoLatency(t *testing.T) {
+	some := &Distribution{Count: 1}
+	both := Config{Producers: 1, Consumers: 1, Confirm: 1}
+	for _, c := range []struct {
+		name       string
+		r          Result
+		what, from string
+		want       string
+	}{
+		{"there is some", Result{Latency: Latencies{Confirm: Latency{Service: some}}}, "confirm", "service", ""},
+		{"empty cohort", Result{Latency: Latencies{Confirm: Latency{Service: &Distribution{}}}}, "confirm", "service", "no messages in the window"},
+		{"no producers", Result{Config: Config{Consumers: 1}}, "confirm", "service", "no producers in this run"},
+		{"confirms off", Result{Config: Config{Producers: 1}}, "confirm", "service", "confirms were off"},
+		{"no consumers", Result{Config: Config{Producers: 1}}, "delivery", "service", "no consumers in this run"},
+		{"closed loop", Result{Config: both}, "delivery", "response", "closed loop, so no message has a due time"},
+		{"the analysis says", Result{Config: both, LatencyNote: "clocks differ"}, "delivery", "service", "clocks differ"},
+		{"foreign sender", Result{Config: Config{Consumers: 1}}, "delivery", "service", "no usable send time: the messages were sent by another tool or run"},
+		{"no confirm came", Result{Config: both}, "confirm", "service", "no message was confirmed"},
+		{"no delivery came", Result{Config: both}, "delivery", "service", "no message was delivered"},
+	} {
+		if got := c.r.WhyNoLatency(c.what, c.from); got != c.want {
+			t.Errorf("%s: %q, want %q", c.name, got, c.want)
+		}
+	}
+}
