@@ -22,7 +22,7 @@ type arguments struct {
 
 // at names what is read next, for the error.
 func (a *arguments) at(name string) {
-	if a.r.reason == "" {
+	if !a.r.bad {
 		a.r.field = name
 	}
 }

@@ -21,8 +21,8 @@ func ParsePublish(args []byte) (Publish, error) {
 	p := Publish{Exchange: r.short(), RoutingKey: r.short()}
 	flags := r.u8()
 	p.Mandatory, p.Immediate = flags&1 != 0, flags&2 != 0
-	if err := r.done(BasicPublishID); err != nil {
-		return Publish{}, err
+	if !r.whole() {
+		return Publish{}, r.newSyntaxError(BasicPublishID.String())
 	}
 	return p, nil
 }
@@ -49,8 +49,8 @@ type Deliver struct {
 func ParseDeliver(args []byte) (Deliver, error) {
 	r := reader{buf: args}
 	d := Deliver{ConsumerTag: r.short(), DeliveryTag: r.u64(), Redelivered: r.u8()&1 != 0, Exchange: r.short(), RoutingKey: r.short()}
-	if err := r.done(BasicDeliverID); err != nil {
-		return Deliver{}, err
+	if !r.whole() {
+		return Deliver{}, r.newSyntaxError(BasicDeliverID.String())
 	}
 	return d, nil
 }
@@ -76,8 +76,8 @@ type Return struct {
 func ParseReturn(args []byte) (Return, error) {
 	r := reader{buf: args}
 	v := Return{Code: ReplyCode(r.u16()), Text: r.short(), Exchange: r.short(), RoutingKey: r.short()}
-	if err := r.done(BasicReturnID); err != nil {
-		return Return{}, err
+	if !r.whole() {
+		return Return{}, r.newSyntaxError(BasicReturnID.String())
 	}
 	return v, nil
 }
@@ -105,8 +105,8 @@ type GetOk struct {
 func ParseGetOk(args []byte) (GetOk, error) {
 	r := reader{buf: args}
 	g := GetOk{DeliveryTag: r.u64(), Redelivered: r.u8()&1 != 0, Exchange: r.short(), RoutingKey: r.short(), MessageCount: r.u32()}
-	if err := r.done(BasicGetOkID); err != nil {
-		return GetOk{}, err
+	if !r.whole() {
+		return GetOk{}, r.newSyntaxError(BasicGetOkID.String())
 	}
 	return g, nil
 }
@@ -162,7 +162,7 @@ func settleError(args []byte, id MethodID) error {
 	r := reader{buf: args}
 	r.u64()
 	r.u8()
-	return r.done(id)
+	return r.newSyntaxError(id.String())
 }
 
 // AppendAck appends a basic.ack frame: a client acknowledges deliveries with it, a server confirms publishes.

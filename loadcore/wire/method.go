@@ -48,8 +48,8 @@ func ParseMethod(payload []byte) (Method, error) {
 	m := k.make()
 	a := arguments{mode: reading, r: reader{buf: args}}
 	m.visit(&a)
-	if err := a.r.done(id); err != nil {
-		return nil, err
+	if !a.r.whole() {
+		return nil, a.r.newSyntaxError(k.name)
 	}
 	return m, nil
 }

@@ -133,11 +133,11 @@ func ParseProperties(raw []byte) (Properties, error) {
 	p := Properties{Flags: a.r.u16()}
 	if p.Flags&flagsUnused != 0 {
 		a.r.off = 0
-		a.r.miss("class basic has 14 properties, bits 1 and 0 must be 0")
+		a.r.missBecause("class basic has 14 properties, bits 1 and 0 must be 0")
 	} else {
 		p.visit(&a, p.Flags)
 	}
-	if a.r.reason != "" || a.r.off != len(raw) {
+	if !a.r.whole() {
 		return Properties{}, a.r.newSyntaxError("properties")
 	}
 	return p, nil

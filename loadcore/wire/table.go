@@ -174,7 +174,7 @@ func endLong(dst []byte, start int) []byte {
 func ParseTable(buf []byte) (Table, error) {
 	r := reader{buf: buf}
 	t := r.table(0)
-	if r.reason != "" || r.off != len(buf) {
+	if !r.whole() {
 		return nil, r.newSyntaxError("field table")
 	}
 	return t, nil
@@ -188,9 +188,8 @@ func (r *reader) table(depth int) Table {
 	for in.off < len(in.buf) {
 		key := string(in.short())
 		value := in.value(depth)
-		if in.reason != "" {
-			r.adopt(&in)
-			return nil
+		if in.bad {
+			break
 		}
 		t = append(t, Field{Key: key, Value: value})
 	}
@@ -203,7 +202,7 @@ func (r *reader) array(depth int) []any {
 	var values []any
 	for in.off < len(in.buf) {
 		value := in.value(depth)
-		if in.reason != "" {
+		if in.bad {
 			break
 		}
 		values = append(values, value)
@@ -216,20 +215,21 @@ func (r *reader) array(depth int) []any {
 // adopt takes over where that one stopped.
 func (r *reader) inside(depth int) reader {
 	if depth > MaxTableDepth {
-		r.miss("tables and arrays nested more than " + strconv.Itoa(MaxTableDepth) + " deep")
+		r.missBecause("tables and arrays nested more than " + strconv.Itoa(MaxTableDepth) + " deep")
 		return reader{}
 	}
 	body := r.long()
-	if r.reason != "" {
+	if r.bad {
 		return reader{}
 	}
 	return reader{buf: r.buf[:r.off], off: r.off - len(body)}
 }
 
 func (r *reader) adopt(in *reader) {
-	if in.reason != "" && r.reason == "" {
-		r.reason, r.at = in.reason, in.at
-		r.off = len(r.buf)
+	if in.bad && !r.bad {
+		r.off = in.off
+		r.reason = in.reason
+		r.miss()
 	}
 }
 
@@ -272,7 +272,7 @@ func (r *reader) value(depth int) any {
 		return r.array(depth + 1)
 	default:
 		r.off = at
-		r.miss("unknown field type " + strconv.QuoteRune(rune(letter)))
+		r.missBecause("unknown field type " + strconv.QuoteRune(rune(letter)))
 		return nil
 	}
 }

@@ -1,0 +1,70 @@
+package loadcore
+
+import (
+	"fmt"
+	"time"
+
+	"leveret/capture/event"
+	"leveret/capture/manifest"
+	"leveret/loadcore/wire"
+)
+
+// Defaults of a Plan's fields that are left 0.
+const (
+	DefaultConnectTimeout = 10 * time.Second
+	DefaultDrainTimeout   = 30 * time.Second
+	DefaultCloseTimeout   = 5 * time.Second
+	DefaultConfirmTimeout = 30 * time.Second
+	DefaultFrameMax       = 131072
+	DefaultChannelMax     = 2047
+	DefaultHeartbeat      = 60 * time.Second
+)
+
+// Plan is what one run opens, sends and receives. Run does not change it.
+type Plan struct {
+	Endpoint Endpoint
+	// Clock times everything that is recorded.
+	Clock *event.Clock
+	// Tag is the run tag, at most event.MaxTag, that every message carries.
+	Tag uint16
+	// ID names the run; connections are named after it at the broker.
+	ID string
+
+	// Topology is declared before Run and not changed by it.
+	Topology *manifest.Topology
+	// Producers and Consumers are the lanes; their Connection is below Connections.
+	Producers   []manifest.Producer
+	Consumers   []manifest.Consumer
+	Connections int
+
+	// Time ends publishing this long after the barrier; 0: no limit.
+	Time time.Duration
+
+	// ConnectTimeout bounds the opening of one connection, from name lookup to the last channel made ready.
+	ConnectTimeout time.Duration
+	// ConfirmTimeout ends a producer whose oldest message has waited this long for its confirm; negative: never.
+	ConfirmTimeout time.Duration
+	// DrainTimeout bounds everything between the stop of publishing and the cancelling of the consumers.
+	DrainTimeout time.Duration
+	// CloseTimeout bounds the closing of channels and connections.
+	CloseTimeout time.Duration
+
+	// FrameMax (bytes), ChannelMax and Heartbeat are asked for; what the broker and the endpoint's own query options
+	// allow is the limit. A negative Heartbeat asks for none.
+	FrameMax   uint32
+	ChannelMax uint16
+	Heartbeat  time.Duration
+
+	// Started, where set, is called once, when load begins.
+	Started func()
+	// Progress, where set, can be read while the run goes on.
+	Progress *Progress
+}
+
+// checkFrameMax refuses a frame-max (bytes) that the protocol does not allow; 0 means no limit.
+func checkFrameMax(limit uint32) error {
+	if limit != 0 && limit < wire.FrameMinSize {
+		return fmt.Errorf("want at least %d bytes, the protocol's least frame-max, or 0 for no limit", wire.FrameMinSize)
+	}
+	return nil
+}

@@ -1,0 +1,30 @@
+package loadcore
+
+import (
+	"context"
+
+	"leveret/capture/event"
+)
+
+// Recorder takes the record of every event. A batch, and every slice in it, belongs to the caller again when the call
+// returns. All calls are safe for concurrent use; the calls for one producer's sends, for one producer's settlements and
+// for one consumer are serial.
+type Recorder interface {
+	// Reserve waits until there is room for rows more send and settlement rows. It fails with the recorder's sticky
+	// error, with its stall timeout, or when ctx ends. A producer that then sends fewer messages does not give the rest
+	// back.
+	Reserve(ctx context.Context, rows int) error
+	// Sends records a batch that was reserved before; it does not wait for the disk.
+	Sends(*event.Sends)
+	// Settlements records answers to messages that were reserved before; it does not wait for the disk.
+	Settlements(*event.Settlements)
+	// Deliveries records at once; it waits for a free block only as the last resort.
+	Deliveries(*event.Deliveries)
+	Acks(*event.Acks)
+	Connection(*event.Connection)
+	// Congested says that deliveries outrun the disk: consumers with manual acks withhold acks, readers of consumers
+	// with automatic acks pause.
+	Congested() bool
+	// Err is the sticky error; the engine stops the run with it.
+	Err() error
+}
