@@ -100,7 +100,7 @@ func (r *reader) newSyntaxError(where string) error {
 	e := &SyntaxError{Where: where, Field: r.field, Offset: r.off, Reason: r.reason}
 	switch {
 	case !r.bad:
-		e.Field, e.Reason = "", strconv.Itoa(len(r.buf)-r.off)+" bytes too many"
+		e.Field, e.Reason = "", "trailing bytes: "+strconv.Itoa(len(r.buf)-r.off)
 	case r.reason == "":
 		e.Reason = reasonShort
 	}
