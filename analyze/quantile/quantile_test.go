@@ -1,0 +1,349 @@
+package quantile
+
+import (
+	"math"
+	"math/rand/v2"
+	"slices"
+	"testing"
+)
+
+// at finds percentiles the way the analysis does: one showing to count, as many as the budget needs to select.
+func at(t *testing.T, values []int64, budget int64, ps ...Percent) []int64 {
+	t.Helper()
+	var h Histogram
+	for _, v := range values {
+		h.Add(v)
+	}
+	if h.Count() != uint64(len(values)) {
+		t.Fatalf("histogram counts %d of %d values", h.Count(), len(values))
+	}
+	ranks := make([]uint64, len(ps))
+	for i, p := range ps {
+		ranks[i] = Rank(p, h.Count())
+	}
+	s := Select(&h, ranks)
+	for showing := 0; s.Open(budget) > 0; showing++ {
+		if showing > 2000 {
+			t.Fatal("no end of showings")
+		}
+		for _, v := range values {
+			s.Add(v)
+		}
+		if err := s.Close(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	got := make([]int64, len(ps))
+	for i := range ps {
+		v, ok := s.Value(i)
+		if !ok {
+			t.Fatalf("rank %d not found", ranks[i])
+		}
+		got[i] = v
+	}
+	return got
+}
+
+func upTo(n int64) []int64 {
+	vs := make([]int64, n)
+	for i := range vs {
+		vs[i] = int64(i) + 1
+	}
+	return vs
+}
+
+func repeated(v int64, n int) []int64 {
+	vs := make([]int64, n)
+	for i := range vs {
+		vs[i] = v
+	}
+	return vs
+}
+
+func percents(ps ...float64) []Percent {
+	out := make([]Percent, len(ps))
+	for i, p := range ps {
+		out[i] = Percent(math.Round(p * float64(One)))
+	}
+	return out
+}
+
+// Published and hand-worked percentiles, nearest rank, of the worked numbers that leveret was given.
+func TestPublishedPercentiles(t *testing.T) {
+	corrected := append(repeated(1000, 10_000), func() (vs []int64) {
+		for v := int64(10_000); v <= 100_000_000; v += 10_000 {
+			vs = append(vs, v)
+		}
+		return vs
+	}()...)
+	var stalled []int64 // wrk2's freeze of 1.4 s at 2000/s, in microseconds
+	stalled = append(stalled, repeated(1000, 36_700)...)
+	for k := int64(0); k < 2800; k++ {
+		stalled = append(stalled, 1_400_000-k*500)
+	}
+	million := upTo(1_000_000)
+	rand.New(rand.NewPCG(1, 2)).Shuffle(len(million), func(i, j int) { million[i], million[j] = million[j], million[i] })
+	tests := []struct {
+		name   string
+		values []int64
+		ps     []Percent
+		want   []int64
+	}{
+		{"W01 raw", append(repeated(1000, 10_000), 100_000_000), percents(30, 99, 99.99, 99.999, 100), []int64{1000, 1000, 1000, 100_000_000, 100_000_000}},
+		{"W01 corrected", corrected, percents(30, 50, 75, 90, 99, 99.999, 100), []int64{1000, 1000, 50_000_000, 80_000_000, 98_000_000, 100_000_000, 100_000_000}},
+		{"W02", []int64{0, 100, 30, 80, 70, 60, 50, 40, 90, 20}, percents(50, 90, 95, 99), []int64{50, 90, 100, 100}},
+		{"W03", []int64{15, 20, 35, 40, 50}, percents(5, 30, 40, 50, 100), []int64{15, 20, 20, 35, 50}},
+		{"W04", []int64{5, 1, 2, 3, 4}, percents(50, 75, 95, 99, 99.9), []int64{3, 4, 5, 5, 5}},
+		{"W05", upTo(10_000), percents(50, 90, 95, 99, 100), []int64{5000, 9000, 9500, 9900, 10_000}},
+		{"W08", stalled, percents(90, 95, 99, 99.9, 100), []int64{1000, 412_500, 1_202_500, 1_380_500, 1_400_000}},
+		{"W09", []int64{1, 0, 3, 1, 601, 4, 2, 8, 0, 3, 3, 1, 1, 0, 2}, percents(100), []int64{601}},
+		{"W11", []int64{-1, 0, 0, 0, 1, 2, 3, 4, 5, 5}, percents(10, 25, 40, 50, 60, 70, 80, 90, 99), []int64{-1, 0, 0, 1, 2, 3, 4, 5, 5}},
+		{"W17", func() []int64 {
+			vs := upTo(1_000_000)
+			for i := range vs {
+				vs[i]--
+			}
+			return vs
+		}(), percents(50, 75, 90, 95, 99, 100), []int64{499_999, 749_999, 899_999, 949_999, 989_999, 999_999}},
+		{"W18", []int64{1000, 900, 800, 700, 600, 500, 400, 300, 200, 100}, percents(75), []int64{800}},
+		{"W22 a", []int64{10, 90, 1_000_000, 1_000_001, 1_000_002}, percents(50), []int64{1_000_000}},
+		{"W22 b", []int64{1, 1, 1, 1, 1, 1, 0}, percents(14.28, 14.2857, 14.29, 50), []int64{0, 0, 1, 1}},
+		{"C040", append(slices.Clone(million), 9_000_000), percents(50, 99, 99.99, 100), []int64{500_001, 990_001, 999_901, 9_000_000}},
+	}
+	for _, tt := range tests {
+		for _, budget := range []int64{0, 1 << 14, 1 << 30} {
+			if got := at(t, tt.values, budget, tt.ps...); !slices.Equal(got, tt.want) {
+				t.Errorf("%s, budget %d: got %d, want %d", tt.name, budget, got, tt.want)
+			}
+		}
+	}
+}
+
+func TestPublishedMoments(t *testing.T) {
+	corrected := repeated(1000, 10_000)
+	for v := int64(10_000); v <= 100_000_000; v += 10_000 {
+		corrected = append(corrected, v)
+	}
+	tests := []struct {
+		name       string
+		values     []int64
+		mean, sd   float64
+		tolerance  float64 // of sd, as published
+		low, high  int64
+		negative   uint64
+		skipStdDev bool
+	}{
+		{name: "W01 raw", values: append(repeated(1000, 10_000), 100_000_000), mean: 110_000_000.0 / 10_001, sd: 999_890, tolerance: 1, low: 1000, high: 100_000_000},
+		{name: "W01 corrected", values: corrected, mean: 25_003_000, low: 1000, high: 100_000_000, skipStdDev: true},
+		{name: "W02", values: []int64{0, 100, 30, 80, 70, 60, 50, 40, 90, 20}, mean: 54, low: 0, high: 100, skipStdDev: true},
+		// W04 gives the sample's 1.5811 (N-1); divided by N it is sqrt(2).
+		{name: "W04", values: []int64{5, 1, 2, 3, 4}, mean: 3, sd: math.Sqrt2, tolerance: 1e-12, low: 1, high: 5},
+		{name: "W10", values: []int64{10, 20, 80, 90}, mean: 50, sd: math.Sqrt(1250), tolerance: 1e-12, low: 10, high: 90},
+		{name: "W11", values: []int64{-1, 0, 0, 0, 1, 2, 3, 4, 5, 5}, mean: 1.9, low: -1, high: 5, negative: 1, skipStdDev: true},
+		{name: "W19", values: []int64{5, 4, 3, 2}, mean: 3.5, sd: math.Sqrt(1.25), tolerance: 1e-12, low: 2, high: 5},
+		{name: "negative", values: []int64{-3, -3, -3}, mean: -3, sd: 0, low: -3, high: -3, negative: 3},
+		// The sum of squares of these needs 129 bits.
+		{name: "extremes", values: []int64{math.MinInt64, math.MinInt64, math.MaxInt64, math.MaxInt64}, mean: -0.5, sd: math.Ldexp(1, 63), low: math.MinInt64, high: math.MaxInt64, negative: 2},
+	}
+	for _, tt := range tests {
+		var m, left, right Moments
+		for i, v := range tt.values {
+			m.Add(v)
+			if i%3 == 0 {
+				left.Add(v)
+			} else {
+				right.Add(v)
+			}
+		}
+		left.Merge(&right)
+		if left != m {
+			t.Errorf("%s: merged parts are %+v, whole is %+v", tt.name, left, m)
+		}
+		if m.Mean() != tt.mean || m.Min() != tt.low || m.Max() != tt.high || m.Negative() != tt.negative || m.Count() != uint64(len(tt.values)) {
+			t.Errorf("%s: mean %v min %d max %d negative %d count %d", tt.name, m.Mean(), m.Min(), m.Max(), m.Negative(), m.Count())
+		}
+		if d := math.Abs(m.StdDev() - tt.sd); !tt.skipStdDev && d > tt.tolerance {
+			t.Errorf("%s: standard deviation %v, want %v", tt.name, m.StdDev(), tt.sd)
+		}
+	}
+	var none Moments
+	if !math.IsNaN(none.Mean()) || !math.IsNaN(none.StdDev()) {
+		t.Error("the mean of nothing is not NaN")
+	}
+	none.Merge(&Moments{})
+	if none.Count() != 0 {
+		t.Error("merging nothing made something")
+	}
+}
+
+func TestRank(t *testing.T) {
+	tests := []struct {
+		p    Percent
+		n    uint64
+		want uint64
+	}{
+		{50 * One, 0, 0},
+		{0, 5, 1},
+		{50 * One, 1, 1},
+		{50 * One, 2, 1},
+		{50 * One, 3, 2},
+		{99 * One, 100, 99},
+		{99*One + 1, 100, 100},
+		{999 * One / 10, 1000, 999},
+		{9999 * One / 100, 1_000_001, 999_901},
+		{99*One + One*9999/10000, 10_000_000, 9_999_990}, // 99.9999 %
+		{Hundred, 1 << 62, 1 << 62},
+		{50 * One, 1 << 62, 1 << 61},
+		{200 * One, 7, 7},
+	}
+	for _, tt := range tests {
+		if got := Rank(tt.p, tt.n); got != tt.want {
+			t.Errorf("Rank(%d, %d) = %d, want %d", tt.p, tt.n, got, tt.want)
+		}
+	}
+}
+
+// Every bucket covers what locate sends to it, and the buckets follow each other without a gap.
+func TestBucketsCoverAllValues(t *testing.T) {
+	edges := []int64{math.MinInt64, math.MaxInt64, 0, -1}
+	for b := uint(0); b < blocks; b++ {
+		for i := uint(0); i < blockSize; i++ {
+			low, width := bounds(b, i)
+			edges = append(edges, low, low+int64(width-1))
+			if b == 0 || b == octaves {
+				if width != 1 {
+					t.Fatalf("bucket %d/%d is %d wide", b, i, width)
+				}
+			}
+		}
+	}
+	for _, v := range edges {
+		b, i := locate(v)
+		low, width := bounds(b, i)
+		if v < low || uint64(v)-uint64(low) >= width {
+			t.Fatalf("%d is in bucket %d/%d, which covers %d values from %d", v, b, i, width, low)
+		}
+	}
+	slices.Sort(edges[4:])
+	for i := 5; i+1 < len(edges); i += 2 { // highs and lows alternate
+		if edges[i]+1 != edges[i+1] {
+			t.Fatalf("between buckets: %d, then %d", edges[i], edges[i+1])
+		}
+	}
+}
+
+// Against sorting, over distributions of very different shape, with budgets that force many showings.
+func TestSelectionAgainstSorting(t *testing.T) {
+	rng := rand.New(rand.NewPCG(7, 11))
+	shapes := []struct {
+		name string
+		next func() int64
+	}{
+		{"constant", func() int64 { return 1_000_003 }},
+		{"narrow", func() int64 { return 2_000_000_000 + rng.Int64N(1000) }},
+		{"uniform", func() int64 { return rng.Int64N(3_000_000_000) }},
+		{"exponential", func() int64 { return int64(rng.ExpFloat64() * 1e6) }},
+		{"two modes", func() int64 { return 1000 + rng.Int64N(2)*rng.Int64N(1<<40) }},
+		{"skewed clock", func() int64 { return rng.Int64N(1<<24) - 1<<23 }},
+		{"anything", func() int64 { return int64(rng.Uint64()) }},
+	}
+	for _, shape := range shapes {
+		for _, n := range []int{1, 2, 3, 100, 5000} {
+			values := make([]int64, n)
+			for i := range values {
+				values[i] = shape.next()
+			}
+			sorted := slices.Sorted(slices.Values(values))
+			ps := CurvePercents(uint64(n))
+			for _, budget := range []int64{1, 20_000, 1 << 28} {
+				for i, got := range at(t, values, budget, ps...) {
+					if want := sorted[Rank(ps[i], uint64(n))-1]; got != want {
+						t.Fatalf("%s, %d values, budget %d: p%v = %d, want %d", shape.name, n, budget, ps[i].Float(), got, want)
+					}
+				}
+			}
+		}
+	}
+}
+
+func TestSelectionNoticesOtherValues(t *testing.T) {
+	for _, second := range [][]int64{{1_000_000}, {1_000_000, 1_000_001, 1_000_002}, {}} {
+		for _, budget := range []int64{0, 1 << 20} {
+			var h Histogram
+			h.Add(1_000_000)
+			h.Add(1_000_001)
+			s := Select(&h, []uint64{1, 2})
+			s.Open(budget)
+			for _, v := range second {
+				s.Add(v)
+			}
+			if s.Close() == nil {
+				t.Errorf("second showing %d after two values: no error", second)
+			}
+		}
+	}
+}
+
+func TestSelectionKeepsToItsBudget(t *testing.T) {
+	var h Histogram
+	rng := rand.New(rand.NewPCG(3, 4))
+	for range 200_000 {
+		h.Add(rng.Int64N(1 << 40))
+	}
+	var ranks []uint64
+	for _, p := range CurvePercents(200_000) {
+		ranks = append(ranks, Rank(p, 200_000))
+	}
+	s := Select(&h, ranks)
+	if got := s.Open(100_000); got <= 0 || got > 100_000 {
+		t.Errorf("took %d bytes of 100000", got)
+	}
+}
+
+func TestCurvePercents(t *testing.T) {
+	ps := CurvePercents(1_000_000)
+	if len(ps) != 19+5*18+1 || ps[0] != 0 || ps[len(ps)-1] != Hundred || !slices.IsSorted(ps) {
+		t.Errorf("%d points from %v to %v", len(ps), ps[0].Float(), ps[len(ps)-1].Float())
+	}
+	for _, want := range percents(50, 75, 95, 99, 99.9, 99.99) {
+		if !slices.Contains(ps, want) {
+			t.Errorf("%v is not among the points", want.Float())
+		}
+	}
+	if n := len(CurvePercents(1)); n != 20 { // all but the last have rank 1, and so has 90.5
+		t.Errorf("%d points for one value", n)
+	}
+}
+
+func TestAddDoesNotAllocate(t *testing.T) {
+	var h Histogram
+	var m Moments
+	values := upTo(1000)
+	for _, v := range values {
+		h.Add(v * 1000)
+	}
+	if n := testing.AllocsPerRun(10, func() {
+		for _, v := range values {
+			h.Add(v * 1000)
+			m.Add(v)
+		}
+	}); n != 0 {
+		t.Errorf("%v allocations", n)
+	}
+}
+
+func BenchmarkHistogramAdd(b *testing.B) {
+	var h Histogram
+	var m Moments
+	rng := rand.New(rand.NewPCG(1, 1))
+	values := make([]int64, 1<<16)
+	for i := range values {
+		values[i] = int64(rng.ExpFloat64() * 1e6)
+	}
+	b.SetBytes(8)
+	for i := 0; b.Loop(); i++ {
+		v := values[i&(1<<16-1)]
+		h.Add(v)
+		m.Add(v)
+	}
+}
