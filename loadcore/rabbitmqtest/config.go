@@ -1,0 +1,75 @@
+package rabbitmqtest
+
+import (
+	"fmt"
+	"strings"
+)
+
+// Options describe private nodes. The zero value is a node that listens for plain AMQP and has the management plugin.
+type Options struct {
+	// TLS adds a TLS listener with certificates made for this node (Node.Certificates, Node.TLSURI), and authentication
+	// by client certificate (mechanism EXTERNAL; the user is the certificate's common name). A client certificate is
+	// verified if one is sent, and not demanded.
+	TLS bool
+	// Plugins to enable beside rabbitmq_management.
+	Plugins []string
+	// Config holds further lines for rabbitmq.conf, for example "channel_max = 10\n".
+	Config string
+	// Fixed ports in place of free ones, for a node that a person uses; 0 takes a free one.
+	Port, ManagementPort int
+}
+
+// Indexes into a node's block of ports.
+const (
+	epmdPortIndex = 1 + iota
+	distPortIndex
+	amqpPortIndex
+	tlsPortIndex
+	managementPortIndex
+)
+
+// plugins returns the content of the enabled_plugins file.
+func (o Options) plugins() string {
+	names := append([]string{"rabbitmq_management"}, o.Plugins...)
+	if o.TLS {
+		names = append(names, "rabbitmq_auth_mechanism_ssl")
+	}
+	return "[" + strings.Join(names, ",") + "].\n"
+}
+
+// config returns the content of rabbitmq.conf. Statistics are collected every second, not every five, so that tests that
+// compare with the management API need not wait long.
+func (n *Node) config() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, `listeners.tcp.1 = 127.0.0.1:%d
+management.tcp.ip = 127.0.0.1
+management.tcp.port = %d
+collect_statistics_interval = 1000
+default_user = %s
+default_pass = %s
+loopback_users = none
+log.console = false
+log.file.level = info
+`, n.port, n.managementPort, n.rig.user, n.rig.password)
+	if n.certificates != nil {
+		fmt.Fprintf(&b, `listeners.ssl.1 = 127.0.0.1:%d
+ssl_options.cacertfile = %s
+ssl_options.certfile = %s
+ssl_options.keyfile = %s
+ssl_options.verify = verify_peer
+ssl_options.fail_if_no_peer_cert = false
+auth_mechanisms.1 = PLAIN
+auth_mechanisms.2 = AMQPLAIN
+auth_mechanisms.3 = EXTERNAL
+ssl_cert_login_from = common_name
+`, n.tlsPort, n.certificates.CACert, n.certificates.ServerCert, n.certificates.ServerKey)
+	}
+	for i, name := range n.cluster {
+		if i == 0 {
+			b.WriteString("cluster_formation.peer_discovery_backend = classic_config\n")
+		}
+		fmt.Fprintf(&b, "cluster_formation.classic_config.nodes.%d = %s\n", i+1, name)
+	}
+	b.WriteString(n.options.Config)
+	return b.String()
+}
