@@ -81,7 +81,7 @@ func (c *Config) DescribeSizes() string {
 	return Group(low) + " to " + Group(high) + "-byte messages"
 }
 
-// DescribeDurability: "durable queues, persistent messages". Without producers the messages are not spoken of.
+// DescribeDurability: "durable queues; persistent messages". Without producers the messages are not spoken of.
 func (c *Config) DescribeDurability() string {
 	s := "transient queues"
 	if c.Durable {
@@ -91,9 +91,9 @@ func (c *Config) DescribeDurability() string {
 		return s
 	}
 	if c.Persistent {
-		return s + ", persistent messages"
+		return s + "; persistent messages"
 	}
-	return s + ", transient messages"
+	return s + "; transient messages"
 }
 
 // DescribeConfirms: "confirm window 1,000", "no confirms", "" without producers.
@@ -107,7 +107,7 @@ func (c *Config) DescribeConfirms() string {
 	return "confirm window " + Group(int64(c.Confirm))
 }
 
-// DescribeAcks: "acks manual, single, prefetch 100", "" without consumers.
+// DescribeAcks: "acks manual, single; prefetch 100", "" without consumers.
 func (c *Config) DescribeAcks() string {
 	if c.Consumers == 0 {
 		return ""
@@ -117,7 +117,7 @@ func (c *Config) DescribeAcks() string {
 		s = "acks unknown"
 	}
 	if c.Prefetch > 0 {
-		s += ", prefetch " + Group(int64(c.Prefetch))
+		s += "; prefetch " + Group(int64(c.Prefetch))
 	}
 	return s
 }

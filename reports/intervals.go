@@ -1,0 +1,302 @@
+package reports
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+
+	"leveret/analyze/result"
+)
+
+// stretch is one line of the interval table: one interval, or several neighbours of one phase put together. Rates are
+// means over the stretch, with the lowest single interval beside them; latencies are the highest of any interval in it,
+// because percentiles cannot be averaged and a tail must not vanish.
+type stretch struct {
+	from, to                       int64
+	drain                          bool
+	intervals                      int
+	due, sent, confirmed, received int64
+	lowSent, lowReceived           float64
+	confirm, delivery              highest
+	backlog                        *int64
+}
+
+// highest latencies seen, in ns; nil where no message was measured. atLeast: some were known from below only.
+type highest struct {
+	p50, p99, max bound
+}
+
+type bound struct {
+	ns      *int64
+	atLeast bool
+}
+
+// intervals prints the run over time in at most limit lines (negative: all).
+func (p *page) intervals(r *result.Result, limit int) {
+	if len(r.Intervals) == 0 {
+		return
+	}
+	from := intervalOrigin(r)
+	size := groupSize(r.Intervals, limit)
+	stretches := stretchesOf(r, from, size)
+	t := p.intervalTable(r, stretches, size > 1)
+	dropped := t.fit(p.width)
+	hasLow := slices.ContainsFunc(t.columns, func(c column) bool { return c.head == lowest })
+	p.heading(p.intervalHeading(r, from, size, hasLow))
+	t.write(p)
+	if len(dropped) > 0 {
+		p.remark("A wider page also shows: " + strings.Join(dropped, ", ") + ".")
+	}
+}
+
+// intervalOrigin is "response" where the run has due times, else "service", for confirm and delivery alike.
+func intervalOrigin(r *result.Result) string {
+	for _, what := range []string{"confirm", "delivery"} {
+		if r.Latency.Pick(what, "response") != nil {
+			return "response"
+		}
+	}
+	return "service"
+}
+
+// lowest heads the rate of the slowest interval of a line.
+const lowest = "low"
+
+func (p *page) intervalHeading(r *result.Result, from string, size int, hasLow bool) string {
+	head := "Intervals"
+	if r.IntervalNS > 0 {
+		head += " of " + duration(float64(r.IntervalNS), p.ascii)
+	}
+	head += ", " + from + " latency"
+	if size > 1 {
+		head += fmt.Sprintf(". A line puts up to %d of %s intervals together: rates are means", size, result.Group(int64(len(r.Intervals))))
+		if hasLow {
+			head += ", \"" + lowest + "\" is the lowest interval"
+		}
+		head += ", latency and backlog are the highest of any"
+	}
+	return head
+}
+
+// groupSize is how many intervals go into a line so that at most limit lines are needed: 1, 2, 3, 5 and their tenfolds,
+// which give lines of round length.
+func groupSize(intervals []result.Interval, limit int) int {
+	if limit < 0 {
+		return 1
+	}
+	limit = max(limit, 2) // a run and its drain
+	for tens := 1; ; tens *= 10 {
+		for _, n := range []int{1, 2, 3, 5} {
+			if countStretches(intervals, n*tens) <= limit || n*tens > len(intervals) {
+				return n * tens
+			}
+		}
+	}
+}
+
+// stretchesOf puts up to size intervals together; no stretch spans the end of publishing.
+func stretchesOf(r *result.Result, from string, size int) []stretch {
+	var all []stretch
+	for i := range r.Intervals {
+		in := &r.Intervals[i]
+		last := len(all) - 1
+		if last < 0 || all[last].intervals == size || all[last].drain != (in.Phase == "drain") {
+			all = append(all, stretch{from: in.StartNS, drain: in.Phase == "drain", lowSent: math.Inf(1), lowReceived: math.Inf(1)})
+			last++
+		}
+		all[last].add(in, from)
+	}
+	return all
+}
+
+// countStretches is how many lines a group size makes.
+func countStretches(intervals []result.Interval, size int) int {
+	n, inGroup := 0, 0
+	for i := range intervals {
+		if i == 0 || inGroup == size || (intervals[i].Phase == "drain") != (intervals[i-1].Phase == "drain") {
+			n, inGroup = n+1, 0
+		}
+		inGroup++
+	}
+	return n
+}
+
+func (s *stretch) add(in *result.Interval, from string) {
+	s.to = in.EndNS
+	s.intervals++
+	s.due += in.Due
+	s.sent += in.Sent
+	s.confirmed += in.Confirmed
+	s.received += in.Received
+	s.lowSent = math.Min(s.lowSent, orInf(perSecond(in.Sent, in.StartNS, in.EndNS)))
+	s.lowReceived = math.Min(s.lowReceived, orInf(perSecond(in.Received, in.StartNS, in.EndNS)))
+	s.confirm.add(in.Latency.Pick("confirm", from))
+	s.delivery.add(in.Latency.Pick("delivery", from))
+	if in.BacklogEnd != nil && (s.backlog == nil || *in.BacklogEnd > *s.backlog) {
+		s.backlog = in.BacklogEnd
+	}
+}
+
+func orInf(v float64) float64 {
+	if math.IsNaN(v) {
+		return math.Inf(1)
+	}
+	return v
+}
+
+func (h *highest) add(d *result.Distribution) {
+	if d.Messages() <= 0 {
+		return
+	}
+	h.p50.add(d.P50NS, d)
+	h.p99.add(d.P99NS, d)
+	h.max.add(d.MaxNS, d)
+	if d.Censored > 0 && d.AtLeastNS != nil {
+		h.max.add(nil, d)
+	}
+}
+
+func (b *bound) add(ns *int64, d *result.Distribution) {
+	if ns == nil {
+		if d.Censored <= 0 || d.AtLeastNS == nil {
+			return
+		}
+		ns = d.AtLeastNS
+		b.atLeast = true
+	}
+	if b.ns == nil || *ns > *b.ns {
+		b.ns = ns
+	}
+}
+
+// intervalTable has the columns that this run has figures for.
+func (p *page) intervalTable(r *result.Result, stretches []stretch, merged bool) *table {
+	t := &table{keys: 1}
+	start := r.Config.StartedNS
+	if start == 0 {
+		start = r.Intervals[0].StartNS
+	}
+	decimals := offsetDecimals(stretches)
+	t.add(stretches, column{head: "from s"}, func(s *stretch) string { return offset(start, s.from, decimals) })
+	t.add(stretches, column{head: "to s", drop: 6}, func(s *stretch) string { return offset(start, s.to, decimals) })
+	addRateColumns(t, r, stretches, merged)
+	p.addLatencyColumns(t, stretches, "confirm", func(s *stretch) *highest { return &s.confirm })
+	p.addLatencyColumns(t, stretches, "delivery", func(s *stretch) *highest { return &s.delivery })
+	if slices.ContainsFunc(stretches, func(s stretch) bool { return s.backlog != nil }) {
+		t.add(stretches, column{head: "backlog", drop: 4}, func(s *stretch) string {
+			if s.backlog == nil {
+				return "-"
+			}
+			return shortCount(*s.backlog)
+		})
+	}
+	if t.titleRow = slices.IndexFunc(stretches, func(s stretch) bool { return s.drain }); t.titleRow >= 0 {
+		t.title = "drain:"
+	}
+	return t
+}
+
+// add appends a column with a cell for each stretch.
+func (t *table) add(stretches []stretch, c column, cell func(*stretch) string) {
+	for i := range stretches {
+		c.cells = append(c.cells, cell(&stretches[i]))
+	}
+	t.columns = append(t.columns, c)
+}
+
+func addRateColumns(t *table, r *result.Result, stretches []stretch, merged bool) {
+	group, scale := "messages per second", 1.0
+	for _, s := range stretches {
+		if perSecond(max(s.due, s.sent, s.confirmed, s.received), s.from, s.to) >= 999950 {
+			group, scale = "thousand messages per second", 1000
+		}
+	}
+	add := func(want bool, head string, drop int, n func(*stretch) float64) {
+		if want {
+			t.add(stretches, column{group: group, head: head, drop: drop}, func(s *stretch) string { return wholeOr(n(s)/scale, 3) })
+		}
+	}
+	mean := func(n func(*stretch) int64) func(*stretch) float64 {
+		return func(s *stretch) float64 { return perSecond(n(s), s.from, s.to) }
+	}
+	sent, received := r.Config.Producers > 0 || r.Counts.Sent > 0, r.Config.Consumers > 0 || r.Counts.Received > 0
+	add(r.Config.OpenLoop, "due", 3, mean(func(s *stretch) int64 { return s.due }))
+	add(sent, "sent", 0, mean(func(s *stretch) int64 { return s.sent }))
+	add(sent && merged, lowest, 1, func(s *stretch) float64 { return s.lowSent })
+	add(r.Config.Confirm > 0 || r.Counts.Confirmed > 0, "confirmed", 2, mean(func(s *stretch) int64 { return s.confirmed }))
+	add(received, "received", 0, mean(func(s *stretch) int64 { return s.received }))
+	add(received && merged, lowest, 1, func(s *stretch) float64 { return s.lowReceived })
+}
+
+// wholeOr writes a whole number without digits after the point: rates over a second mostly are.
+func wholeOr(v float64, decimals int) string {
+	if v == math.Trunc(v) && math.Abs(v) < 1000 {
+		return significant(v, 0)
+	}
+	return significant(v, decimals)
+}
+
+func (p *page) addLatencyColumns(t *table, stretches []stretch, what string, of func(*stretch) *highest) {
+	var typical []float64
+	for i := range stretches {
+		if b := of(&stretches[i]).p99; b.ns != nil {
+			typical = append(typical, float64(*b.ns))
+		}
+	}
+	if len(typical) == 0 {
+		return
+	}
+	u := unitFor(typical)
+	u.decimals = min(u.decimals, 3) // a line has many columns; the table above has all four digits
+	for _, c := range []struct {
+		head string
+		drop int
+		of   func(*highest) bound
+	}{
+		{"50 %", 5, func(h *highest) bound { return h.p50 }},
+		{"99 %", 0, func(h *highest) bound { return h.p99 }},
+		{"max", 0, func(h *highest) bound { return h.max }},
+	} {
+		col := column{group: what + " (" + u.label(p.ascii) + ")", head: c.head, drop: c.drop}
+		for i := range stretches {
+			col.cells = append(col.cells, boundText(c.of(of(&stretches[i])), u))
+		}
+		t.columns = append(t.columns, col)
+	}
+}
+
+func boundText(b bound, u unit) string {
+	switch {
+	case b.ns == nil:
+		return "-"
+	case b.atLeast:
+		return ">=" + u.format(float64(*b.ns))
+	}
+	return u.format(float64(*b.ns))
+}
+
+// offset is a time in seconds after the start.
+func offset(start, at int64, decimals int) string {
+	s := float64(span(start, at)) / 1e9
+	if math.Abs(s) >= 1e7 {
+		return significant(s, 1)
+	}
+	return strconv.FormatFloat(s, 'f', decimals, 64)
+}
+
+// offsetDecimals is how many digits after the point tell the two ends of every stretch apart.
+func offsetDecimals(stretches []stretch) int {
+	shortest := int64(1e8)
+	for _, s := range stretches {
+		if d := span(s.from, s.to); d > 0 {
+			shortest = min(shortest, d)
+		}
+	}
+	decimals := 1
+	for step := int64(1e8); step > shortest && decimals < 6; step /= 10 {
+		decimals++
+	}
+	return decimals
+}

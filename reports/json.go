@@ -1,0 +1,111 @@
+package reports
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"unicode/utf16"
+	"unicode/utf8"
+
+	"leveret/analyze/result"
+)
+
+var errNoResult = errors.New("write report: there is no result")
+
+// JSON writes the result as it is, indented by two spaces, in ASCII only (other characters are escaped), ending in a
+// newline. The same result gives the same bytes. Lists are never null; a number that is not finite is null.
+func JSON(w io.Writer, r *result.Result) error {
+	if r == nil {
+		return errNoResult
+	}
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	e.SetIndent("", "  ")
+	if err := e.Encode(plain(r)); err != nil {
+		return fmt.Errorf("write JSON report: %w", err)
+	}
+	if _, err := w.Write(escapeNonASCII(b.Bytes())); err != nil {
+		return fmt.Errorf("write JSON report: %w", err)
+	}
+	return nil
+}
+
+// escapeNonASCII turns what lies outside ASCII into \u escapes. In JSON such characters stand in strings only.
+func escapeNonASCII(b []byte) []byte {
+	out := make([]byte, 0, len(b))
+	for len(b) > 0 {
+		c, n := utf8.DecodeRune(b)
+		b = b[n:]
+		switch {
+		case c < utf8.RuneSelf:
+			out = append(out, byte(c))
+		case c > 0xFFFF:
+			high, low := utf16.EncodeRune(c)
+			out = fmt.Appendf(out, `\u%04x\u%04x`, high, low)
+		default:
+			out = fmt.Appendf(out, `\u%04x`, c)
+		}
+	}
+	return out
+}
+
+// plain is a copy of r that JSON can hold: no NaN or infinity, no nil list. r itself stays as it is.
+func plain(r *result.Result) *result.Result {
+	c := *r
+	c.Findings = listed(c.Findings)
+	c.Captures = listed(c.Captures)
+	c.Queues = listed(c.Queues)
+	c.Spans = listed(c.Spans)
+	c.Config.QueueTypes = listed(c.Config.QueueTypes)
+	c.Config.SizesBytes = listed(c.Config.SizesBytes)
+	c.Config.RateTotal = finite(c.Config.RateTotal)
+	for _, p := range []**float64{&c.Rates.Sent, &c.Rates.Confirmed, &c.Rates.Received, &c.Rates.SentBytes, &c.Rates.Drain} {
+		*p = finite(*p)
+	}
+	plainLatencies(&c.Latency)
+	c.Intervals = append([]result.Interval{}, c.Intervals...)
+	for i := range c.Intervals {
+		plainLatencies(&c.Intervals[i].Latency)
+	}
+	c.Curves = append([]result.Curve{}, c.Curves...)
+	for i := range c.Curves {
+		points := make([]result.CurvePoint, 0, len(c.Curves[i].Points))
+		for _, p := range c.Curves[i].Points {
+			if isFinite(p.Percent) {
+				points = append(points, p)
+			}
+		}
+		c.Curves[i].Points = points
+	}
+	return &c
+}
+
+func plainLatencies(l *result.Latencies) {
+	for _, p := range []**result.Distribution{&l.Confirm.Service, &l.Confirm.Response, &l.Delivery.Service, &l.Delivery.Response} {
+		if d := *p; d != nil && (finite(d.MeanNS) != d.MeanNS || finite(d.StdDevNS) != d.StdDevNS) {
+			copied := *d
+			copied.MeanNS, copied.StdDevNS = finite(d.MeanNS), finite(d.StdDevNS)
+			*p = &copied
+		}
+	}
+}
+
+func listed[T any](list []T) []T {
+	if list == nil {
+		return []T{}
+	}
+	return list
+}
+
+func finite(p *float64) *float64 {
+	if p == nil || !isFinite(*p) {
+		return nil
+	}
+	return p
+}
+
+func isFinite(v float64) bool { return !math.IsNaN(v) && !math.IsInf(v, 0) }

@@ -1,0 +1,178 @@
+package reports
+
+import (
+	"math"
+	"slices"
+	"strings"
+
+	"leveret/analyze/result"
+)
+
+// side is one column of the latency table.
+type side struct {
+	what, from string
+	d          *result.Distribution
+	unit       unit
+}
+
+// latencies prints confirm and delivery latency, each counted from sent (service) and from due (response). The two of
+// one kind share a scale, so that they can be compared by eye.
+func (p *page) latencies(r *result.Result) {
+	p.heading("Latency")
+	var shown []side
+	var reasons []string
+	for _, what := range []string{"confirm", "delivery"} {
+		kind, why := latencySides(r, what)
+		shown = append(shown, kind...)
+		reasons = append(reasons, why...)
+	}
+	if len(shown) > 0 {
+		p.latencyTable(shown)
+	}
+	for _, why := range reasons {
+		p.remark(p.clean(why))
+	}
+	if len(shown) > 0 {
+		p.latencyRemarks(r, shown)
+	}
+}
+
+// latencySides gives the columns of one kind and, for what has no messages, the reasons.
+func latencySides(r *result.Result, what string) (shown []side, reasons []string) {
+	var typical []float64
+	for _, from := range []string{"service", "response"} {
+		d := r.Latency.Pick(what, from)
+		if d.Messages() <= 0 {
+			reasons = append(reasons, what+" "+from+": "+notAvailable+" ("+r.WhyNoLatency(what, from)+")")
+			continue
+		}
+		shown = append(shown, side{what: what, from: from, d: d})
+		typical = append(typical, typicalOf(d)...)
+	}
+	for i := range shown {
+		shown[i].unit = unitFor(typical)
+	}
+	if len(shown) == 0 { // nothing of the kind: one reason says it all
+		reasons = []string{what + ": " + notAvailable + " (" + r.WhyNoLatency(what, "service") + ")"}
+	}
+	return shown, reasons
+}
+
+func typicalOf(d *result.Distribution) []float64 {
+	for _, v := range []*int64{d.P50NS, d.AtLeastNS, d.MaxNS} {
+		if v != nil {
+			return []float64{float64(*v)}
+		}
+	}
+	return nil
+}
+
+// latencyRow is one line of the table: a time, or a count.
+type latencyRow struct {
+	head string
+	cell func(side) string
+}
+
+func (p *page) latencyTable(shown []side) {
+	rows := []latencyRow{
+		{"min", func(s side) string { return measured(s, s.d.MinNS) }},
+		{"50 %", func(s side) string { return percentile(s, s.d.P50NS) }},
+		{"75 %", func(s side) string { return percentile(s, s.d.P75NS) }},
+		{"95 %", func(s side) string { return percentile(s, s.d.P95NS) }},
+		{"99 %", func(s side) string { return percentile(s, s.d.P99NS) }},
+		{"99.9 %", func(s side) string { return percentile(s, s.d.P999NS) }},
+		{"99.99 %", func(s side) string { return percentile(s, s.d.P9999NS) }},
+		{"max", maximum},
+		{"mean", func(s side) string { return average(s, s.d.MeanNS) }},
+	}
+	if slices.ContainsFunc(shown, func(s side) bool { return s.d.StdDevNS != nil }) {
+		rows = append(rows, latencyRow{"std deviation", func(s side) string { return average(s, s.d.StdDevNS) }})
+	}
+	counts := []latencyRow{
+		{"messages", func(s side) string { return shortCount(s.d.Messages()) }},
+		{"censored", func(s side) string { return shortCount(s.d.Censored) }},
+		// At nearest rank ceil(p*N/100), floor(N/100), floor(N/1000), ... messages lie above.
+		{"above 99 %", func(s side) string { return shortCount(s.d.Messages() / 100) }},
+		{"above 99.9 %", func(s side) string { return shortCount(s.d.Messages() / 1000) }},
+		{"above 99.99 %", func(s side) string { return shortCount(s.d.Messages() / 10000) }},
+	}
+	t := table{keys: 1, columns: []column{{head: "", left: true}}}
+	for _, s := range shown {
+		t.columns = append(t.columns, column{group: s.what + " (" + s.unit.label(p.ascii) + ")", head: s.from})
+	}
+	for _, row := range append(rows, counts...) {
+		t.columns[0].cells = append(t.columns[0].cells, row.head)
+	}
+	for i, s := range shown {
+		c := &t.columns[i+1]
+		var times, numbers []string
+		for _, row := range rows {
+			times = append(times, row.cell(s))
+		}
+		for _, row := range counts {
+			numbers = append(numbers, row.cell(s))
+		}
+		c.cells = append(alignPoints(times), numbers...)
+	}
+	t.write(p)
+}
+
+func measured(s side, ns *int64) string {
+	if ns == nil {
+		return notAvailable
+	}
+	return s.unit.format(float64(*ns))
+}
+
+// percentile prints a bound where the rank falls among the messages that were never answered.
+func percentile(s side, ns *int64) string {
+	if ns == nil && s.d.Censored > 0 && s.d.AtLeastNS != nil {
+		return ">= " + s.unit.format(float64(*s.d.AtLeastNS))
+	}
+	return measured(s, ns)
+}
+
+// maximum of all messages: with censored ones it is known from below only, by the greatest measured value and the bound.
+func maximum(s side) string {
+	if s.d.Censored <= 0 || s.d.AtLeastNS == nil {
+		return measured(s, s.d.MaxNS)
+	}
+	bound := *s.d.AtLeastNS
+	if s.d.MaxNS != nil {
+		bound = max(bound, *s.d.MaxNS)
+	}
+	return ">= " + s.unit.format(float64(bound))
+}
+
+func average(s side, ns *float64) string {
+	if ns == nil || math.IsNaN(*ns) {
+		return notAvailable
+	}
+	return s.unit.format(*ns)
+}
+
+// latencyRemarks explains only what this table shows.
+func (p *page) latencyRemarks(r *result.Result, shown []side) {
+	var response, censored, negative bool
+	for _, s := range shown {
+		response = response || s.from == "response"
+		censored = censored || s.d.Censored > 0
+		negative = negative || s.d.Negative > 0
+	}
+	parts := []string{"Service latency counts from sent" + map[bool]string{true: ", response latency from due."}[response]}
+	if !response {
+		parts[0] += "."
+	}
+	parts = append(parts, "Percentiles are exact, at the nearest rank over all messages of the window.")
+	if censored {
+		parts = append(parts, "Censored: sent and never answered; a percentile among them is known from below only (>=). "+
+			"Mean and standard deviation are of the answered messages.")
+	}
+	if negative {
+		parts = append(parts, "Negative latencies: the clocks of sender and receiver disagree.")
+	}
+	p.remark(strings.Join(parts, " "))
+	if note := p.clean(r.LatencyNote); note != "" {
+		p.remark(note)
+	}
+}

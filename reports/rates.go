@@ -1,0 +1,98 @@
+package reports
+
+import (
+	"leveret/analyze/result"
+)
+
+// rates prints the rates of the run over its window, the drain's own, and what piled up in the queues.
+func (p *page) rates(r *result.Result) {
+	head := "Rates"
+	if length := span(r.Window.StartNS, r.Window.EndNS); length > 0 {
+		head += " over " + duration(float64(length), p.ascii)
+	}
+	if r.Window.Text != "" {
+		head += ", " + p.clean(r.Window.Text)
+	}
+	p.heading(head)
+	lines := []struct {
+		name  string
+		value *float64
+		why   string
+	}{
+		{"sent", r.Rates.Sent, without(r.Config.Producers == 0, "no producers in this run")},
+		{"confirmed", r.Rates.Confirmed, without(r.Config.Producers == 0, "no producers in this run", r.Config.Confirm == 0, "confirms were off")},
+		{"received", r.Rates.Received, without(r.Config.Consumers == 0, "no consumers in this run")},
+		{"drain", r.Rates.Drain, "nothing was received after publishing stopped"},
+	}
+	width := 0
+	for _, l := range lines {
+		if l.value != nil {
+			width = max(width, len(rate(*l.value)))
+		}
+	}
+	for _, l := range lines {
+		if l.value == nil || !isFinite(*l.value) {
+			p.field(l.name, fieldColumn, notAvailable+" ("+l.why+")")
+			continue
+		}
+		text := "messages per second"
+		switch {
+		case l.name == "sent" && r.Rates.SentBytes != nil:
+			text += ", " + bytesPerSecond(*r.Rates.SentBytes) + " of bodies"
+		case l.name == "drain" && r.Rates.DrainNS != nil:
+			text += " received over " + duration(float64(*r.Rates.DrainNS), p.ascii) + " after publishing stopped"
+		}
+		p.hanging("  "+pad(l.name, fieldColumn)+"  "+padLeft(rate(*l.value), width)+" ", fieldColumn+width+5, text)
+	}
+	p.backlog(r)
+}
+
+// without picks the reason whose condition holds.
+func without(pairs ...any) string {
+	for i := 0; i+1 < len(pairs); i += 2 {
+		if pairs[i].(bool) {
+			return pairs[i+1].(string)
+		}
+	}
+	return "not measured"
+}
+
+// growing is the share of the rate of consumption from which on a growing backlog is spoken of: below it the end of a
+// run in the middle of a batch would be taken for overload.
+const growing = 0.02
+
+// backlog says what the queues held when publishing stopped. Where it grew all along, the latency of delivery is the
+// waiting time in the queue and says nothing of how fast a message could be.
+func (p *page) backlog(r *result.Result) {
+	end, grew, ok := backlogAtStop(r)
+	if !ok || r.Config.Consumers == 0 {
+		return
+	}
+	text := result.Plural(end, "message") + " when publishing stopped"
+	overloaded := r.Rates.Received != nil && grew > growing*(*r.Rates.Received) && grew >= 1
+	if overloaded {
+		text += ", growing by " + rate(grew) + " per second"
+	}
+	p.field("backlog", fieldColumn, text)
+	if overloaded {
+		p.remark("More was sent than was consumed: delivery latency measures how long messages waited in the queue.")
+	}
+}
+
+// backlogAtStop finds the backlog at the end of the last interval of the run and its mean growth since the first began.
+func backlogAtStop(r *result.Result) (end int64, perS float64, ok bool) {
+	first, last := -1, -1
+	for i := range r.Intervals {
+		if in := &r.Intervals[i]; in.Phase != "drain" && in.BacklogEnd != nil {
+			if first < 0 {
+				first = i
+			}
+			last = i
+		}
+	}
+	if last < 0 {
+		return 0, 0, false
+	}
+	end = *r.Intervals[last].BacklogEnd
+	return end, perSecond(end, r.Intervals[first].StartNS, r.Intervals[last].EndNS), true
+}

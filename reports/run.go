@@ -1,0 +1,114 @@
+package reports
+
+import (
+	"fmt"
+	"strings"
+
+	"leveret/analyze/result"
+)
+
+// fieldColumn is the width of the names beside wrapped text.
+const fieldColumn = 12
+
+// run says what was run: the lines without which no figure below can be judged.
+func (p *page) run(r *result.Result) {
+	p.heading("Run")
+	c := &r.Config
+	broker := join(" at ", r.Broker.Describe(), r.Broker.URI)
+	p.field("broker", fieldColumn, p.clean(join("; ", broker, r.Broker.DescribeHosts(), tls(c))))
+	topology := c.DescribeTopology()
+	if c.Connections > 0 {
+		topology += ", on " + result.Plural(int64(c.Connections), "connection")
+	}
+	p.field("topology", fieldColumn, p.clean(join("; ", topology, c.DescribeSizes())))
+	p.field("settings", fieldColumn, p.clean(join("; ", c.DescribeDurability(), c.DescribeConfirms(), c.DescribeAcks())))
+	p.field("load", fieldColumn, loadLine(c))
+	p.field("start", fieldColumn, p.clean(startLine(c)))
+	p.field("client", fieldColumn, p.clean(clientLine(r)))
+	limited := p.clean(r.LimitedBy)
+	if limited == "" {
+		limited = "not known from this recording"
+	}
+	p.field("limited by", fieldColumn, limited)
+	p.field("recording", fieldColumn, p.recordingLine(r))
+}
+
+// join puts the parts that are not empty together.
+func join(separator string, parts ...string) string {
+	var kept []string
+	for _, s := range parts {
+		if s != "" {
+			kept = append(kept, s)
+		}
+	}
+	return strings.Join(kept, separator)
+}
+
+func tls(c *result.Config) string {
+	switch {
+	case !c.TLS:
+		return ""
+	case c.TLSVerified:
+		return "TLS, certificate verified"
+	}
+	return "TLS, certificate not verified"
+}
+
+func loadLine(c *result.Config) string {
+	loop := c.DescribeLoop()
+	switch {
+	case loop == "":
+		return "none of this run's own (no producers)"
+	case c.OpenLoop && c.RateTotal != nil && isFinite(*c.RateTotal):
+		return loop + ", " + rate(*c.RateTotal) + " messages per second due in all"
+	case c.OpenLoop:
+		return loop
+	}
+	return loop + ": each producer sends as fast as it may"
+}
+
+func startLine(c *result.Config) string {
+	ready := "queue depth at the start unknown"
+	if c.ReadyStart != nil {
+		ready = result.Plural(*c.ReadyStart, "message") + " ready in the queues at the start"
+	}
+	begun := c.DescribeStart()
+	if begun == "" {
+		begun = "no start was recorded"
+	}
+	return begun + ", " + ready
+}
+
+// clientLine tells what the client itself used, so that a run which the client limited can be told from one that the
+// broker limited.
+func clientLine(r *result.Result) string {
+	h := &r.Host
+	host := join(" ", h.Name, strings.Trim(h.OS+"/"+h.Arch, "/"))
+	if h.CPUs > 0 {
+		host = join(", ", host, result.Plural(int64(h.CPUs), "CPU"))
+	}
+	if r.ClientCPUNS == nil {
+		return join(", ", host, "client CPU time unknown")
+	}
+	used := "client CPU time " + duration(float64(*r.ClientCPUNS), true)
+	length := float64(span(r.Window.StartNS, r.Window.EndNS))
+	if r.Rates.DrainNS != nil {
+		length += float64(*r.Rates.DrainNS)
+	}
+	if length > 0 {
+		used += fmt.Sprintf(" (%s cores busy)", significant(float64(*r.ClientCPUNS)/length, 2))
+	}
+	return join(", ", host, used)
+}
+
+func (p *page) recordingLine(r *result.Result) string {
+	named := ""
+	if r.ID != "" {
+		named = "run " + r.ID
+	}
+	from := ""
+	if len(r.Captures) > 0 {
+		from = "from " + strings.Join(r.Captures, ", ")
+	}
+	return p.clean(join(", ", named, result.Plural(r.Rows, "row"), from, r.Config.Tool))
+}

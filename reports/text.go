@@ -1,0 +1,152 @@
+package reports
+
+import (
+	"cmp"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"leveret/analyze/result"
+)
+
+// TextOptions of a text report. The zero value writes 100 columns of uncoloured UTF-8 with at most 24 interval lines.
+type TextOptions struct {
+	Width int  // columns; 0: 100, at least 60
+	ASCII bool // for terminals that are not UTF-8: "us" for microseconds, other characters escaped
+	Color bool // ANSI colours
+	// Intervals is the most lines the interval table may have; 0: 24, negative: a line for every interval.
+	Intervals int
+}
+
+const (
+	defaultWidth     = 100
+	leastWidth       = 60
+	defaultIntervals = 24
+)
+
+// Text writes the report that people read: verdict and findings first, then what was run, counts, rates, latencies and
+// intervals. No line is wider than o.Width.
+func Text(w io.Writer, r *result.Result, o TextOptions) error {
+	if r == nil {
+		return errNoResult
+	}
+	if o.Width == 0 {
+		o.Width = defaultWidth
+	}
+	if o.Intervals == 0 {
+		o.Intervals = defaultIntervals
+	}
+	p := &page{width: max(o.Width, leastWidth), ascii: o.ASCII, color: o.Color}
+	p.verdict(r)
+	p.findings(r)
+	p.run(r)
+	p.counts(r)
+	p.queues(r)
+	p.rates(r)
+	p.latencies(r)
+	p.intervals(r, o.Intervals)
+	p.spans(r)
+	if _, err := w.Write(p.b.Bytes()); err != nil {
+		return fmt.Errorf("write text report: %w", err)
+	}
+	return nil
+}
+
+func (p *page) verdict(r *result.Result) {
+	colors := map[result.Verdict]style{result.Pass: green, result.Fail: red, result.Inconclusive: yellow}
+	word := p.clean(string(r.Verdict))
+	if word == "" {
+		word = "none"
+	}
+	p.line("Verdict: " + p.paint(colors[r.Verdict], elide(word, 40)))
+	if r.Broker.Embedded {
+		p.hanging("", 0, "Embedded broker: this run measures leveret, not RabbitMQ.")
+	}
+	if !r.Complete {
+		p.hanging(p.paint(yellow, "Incomplete:")+" ", 12, "the recording did not end properly; the figures cover what could be read.")
+	}
+	reason := p.clean(r.StopReason)
+	if reason == "" {
+		reason = "not recorded"
+	}
+	p.hanging("Stopped: ", 9, reason)
+}
+
+// messagesShown is how many of a finding's first messages are printed; JSON has all that the result holds.
+const messagesShown = 3
+
+func (p *page) findings(r *result.Result) {
+	colors := map[result.Severity]style{result.SeverityFail: red, result.SeverityInconclusive: yellow, result.SeverityWarning: yellow}
+	const column = 12 // "inconclusive"
+	if len(r.Findings)+len(r.Notes) == 0 {
+		p.line("Findings: none")
+		return
+	}
+	p.line("Findings:")
+	for _, f := range r.Findings {
+		text := f.Text
+		if strings.TrimSpace(text) == "" {
+			text = result.Group(f.Count)
+		}
+		severity := elide(p.clean(string(f.Severity)), column)
+		head := "  " + p.paint(colors[f.Severity], severity) + pad("", column-cells(severity)) + "  "
+		p.hanging(head, column+4, p.clean(f.Code)+": "+p.clean(text))
+		for i, m := range f.First {
+			if i == messagesShown {
+				break
+			}
+			p.hanging(strings.Repeat(" ", column+4)+"- ", column+6, p.message(m, r.Config.StartedNS))
+		}
+	}
+	for _, n := range r.Notes {
+		p.field("note", column, p.clean(n))
+	}
+}
+
+// message names one message and its times, in seconds after the start of the run.
+func (p *page) message(m result.Message, start int64) string {
+	s := fmt.Sprintf("producer %d sequence %d", m.Producer, m.Sequence)
+	if m.Queue != "" {
+		s += ", queue " + p.clean(elide(m.Queue, 60))
+	}
+	if m.Consumer != nil {
+		s += fmt.Sprintf(", consumer %d", *m.Consumer)
+	}
+	for _, t := range []struct {
+		name string
+		ns   *int64
+	}{{"due", m.DueNS}, {"sent", m.SentNS}, {"received", m.ReceivedNS}} {
+		if t.ns != nil {
+			s += fmt.Sprintf(", %s at %.6f s", t.name, float64(span(start, *t.ns))/1e9)
+		}
+	}
+	return s
+}
+
+// spansShown bounds the list of marked spans; the charts and JSON have all.
+const spansShown = 10
+
+func (p *page) spans(r *result.Result) {
+	if len(r.Spans) == 0 {
+		return
+	}
+	p.heading("Marked spans (seconds after the start)")
+	ordered := slices.SortedStableFunc(slices.Values(r.Spans), func(a, b result.Span) int { return cmp.Compare(a.FromNS, b.FromNS) })
+	for i, s := range ordered {
+		if i == spansShown {
+			p.remark(fmt.Sprintf("and %s more", result.Group(int64(len(r.Spans)-spansShown))))
+			return
+		}
+		from, to := float64(span(r.Config.StartedNS, s.FromNS))/1e9, float64(span(r.Config.StartedNS, s.ToNS))/1e9
+		p.hanging("  ", 2, fmt.Sprintf("%.3f to %.3f: %s", from, to, p.clean(spanText(s))))
+	}
+}
+
+func spanText(s result.Span) string {
+	kind := strings.ReplaceAll(s.Kind, "_", " ")
+	if s.Text == "" {
+		return kind
+	}
+	return kind + ": " + s.Text
+}
