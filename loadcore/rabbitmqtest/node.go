@@ -27,7 +27,7 @@ type Node struct {
 	name    string
 	dir     string
 	options Options
-	cluster []string // names of all nodes; empty outside a cluster
+	cluster []string // names of all nodes, on those that join a cluster
 
 	port, tlsPort, managementPort, distPort int
 
@@ -94,9 +94,9 @@ func (r *rig) newNodes(count int, o Options) ([]*Node, error) {
 		}
 		names = append(names, nodes[i].name)
 	}
-	for _, n := range nodes {
-		if count > 1 {
-			n.cluster = names
+	for i, n := range nodes {
+		if i > 0 {
+			n.cluster = names // the first one starts alone and need not look for the others
 		}
 		if err := n.write(); err != nil {
 			return nil, err
@@ -166,7 +166,8 @@ func (n *Node) start(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("starting RabbitMQ: %w", err)
 	}
-	defer socket.Close()
+	// Open as long as the rig: the node complains in its log when it cannot report that it stops.
+	n.rig.keep(socket)
 	output, err := os.OpenFile(n.outputFile(), os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o600)
 	if err != nil {
 		return fmt.Errorf("starting RabbitMQ: %w", err)
@@ -261,14 +262,16 @@ func (n *Node) CACert() string {
 	return n.certificates.CACert
 }
 
-// logTail returns the end of the node's log from the offset on, at most 64 KiB; what the node printed while it had no
-// log yet stands before it.
+// logTail returns the end of the node's log from the offset on, at most 64 KiB, or what the node printed where it came
+// to no log.
 func (n *Node) logTail(offset int64) string {
-	text := tail(n.logFile(), offset)
-	if text == "" {
-		text = tail(n.outputFile(), 0)
+	if text := tail(n.logFile(), offset); text != "" {
+		return "RabbitMQ's log:\n" + text
 	}
-	return "RabbitMQ's log:\n" + text
+	if offset > 0 {
+		return "RabbitMQ's log: nothing since the test began"
+	}
+	return "RabbitMQ printed:\n" + tail(n.outputFile(), 0)
 }
 
 func tail(path string, offset int64) string {

@@ -48,8 +48,6 @@ func takeBlock() (*block, error) {
 // port returns the i-th usable port of the block, i from 1 to blockSize-1.
 func (b *block) port(i int) int { return b.base + i }
 
-func (b *block) release() error { return b.lock.Close() }
-
 func listen(port int) (net.Listener, error) {
 	return net.Listen("tcp4", net.JoinHostPort("127.0.0.1", strconv.Itoa(port)))
 }

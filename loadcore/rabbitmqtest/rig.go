@@ -35,9 +35,12 @@ type rig struct {
 	user     string
 	password string
 
-	blocks   []*block
+	blocks   []*block // one a node
 	watchdog *exec.Cmd
 	pipe     io.Closer // closing it makes the watchdog end the rig
+
+	mu      sync.Mutex  // guards the following: the nodes of a cluster start side by side
+	closers []io.Closer // what is open as long as the rig
 
 	endOnce sync.Once
 	endErr  error
@@ -69,6 +72,7 @@ func newRig(ctx context.Context, nodes int) (r *rig, err error) {
 			return nil, err
 		}
 		r.blocks = append(r.blocks, b)
+		r.keep(b.lock)
 	}
 	r.epmdPort = r.blocks[0].port(epmdPortIndex)
 	// The home of every process: Erlang keeps its cookie there. Mode 0400 is Erlang's demand.
@@ -104,6 +108,13 @@ func (r *rig) startWatchdog() error {
 	return nil
 }
 
+// keep closes c when the rig ends.
+func (r *rig) keep(c io.Closer) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.closers = append(r.closers, c)
+}
+
 // end kills what runs in the rig and removes its folder, by way of the watchdog: the regular end and the one after a
 // crash are the same. It may be called again.
 func (r *rig) end() error {
@@ -112,8 +123,8 @@ func (r *rig) end() error {
 		if waitErr := r.watchdog.Wait(); waitErr != nil {
 			err = errors.Join(err, fmt.Errorf("watchdog of %s: %w", r.dir, waitErr))
 		}
-		for _, b := range r.blocks {
-			err = errors.Join(err, b.release())
+		for _, c := range r.closers {
+			err = errors.Join(err, c.Close())
 		}
 		r.endErr = err
 	})
