@@ -21,50 +21,47 @@ type Batch struct {
 	MaxTime  int64
 }
 
-// BatchEncoder makes record batches of one kind. Nothing is allocated once its buffers have grown to the largest batch.
-// Not safe for concurrent use.
+// BatchEncoder makes record batches. Nothing is allocated once its buffers have grown to the largest batch. Not safe for
+// concurrent use.
 type BatchEncoder struct {
-	kind        Kind
 	compression Compression
 	shrink      compressor
 	fb          *flatbuffers.Builder
 	nulls       []int
 	spans       [][2]int // buffers of the message: offset in the body, length without padding
-	validity    [][]byte // a scratch bitmap a column
+	validity    [maxColumns][]byte // scratch bitmaps, by column
+	body        []byte   // scratch of a compressed one
+	head        []byte   // scratch of prefix and metadata
 	batch       Batch
 }
 
-// NewBatchEncoder makes an encoder. Its scratch memory is at most EncoderMemory.
-func NewBatchEncoder(k Kind, c Compression) *BatchEncoder {
-	return &BatchEncoder{
-		kind: k, compression: c,
-		fb:       flatbuffers.NewBuilder(1024),
-		nulls:    make([]int, len(k.Columns())),
-		validity: make([][]byte, len(k.Columns())),
-	}
+// NewBatchEncoder makes an encoder. Its scratch memory is a little more than its largest batch where it compresses, else
+// a few KiB.
+func NewBatchEncoder(c Compression) *BatchEncoder {
+	return &BatchEncoder{compression: c, fb: flatbuffers.NewBuilder(1024)}
 }
 
 var padding [8]byte
 
-// Encode makes a batch of rows rows, 1 to MaxBatchRows. values holds the bytes of each column's values, little endian,
+// Encode makes a batch of rows rows of kind k, 1 to MaxBatchRows. values holds the bytes of each column's values, little endian,
 // in the kind's order; a Text column takes two of them, rows+1 offsets as int32 from 0, then the text. A nullable
 // column's nulls are told by their slots (Column). The batch refers to values where they are not compressed.
-func (e *BatchEncoder) Encode(rows int, values [][]byte) (*Batch, error) {
-	cols := e.kind.Columns()
+func (e *BatchEncoder) Encode(k Kind, rows int, values [][]byte) (*Batch, error) {
+	cols := k.Columns()
 	b := &e.batch
-	b.Parts, e.spans = append(b.Parts[:0], nil), e.spans[:0]
-	b.Length = 0
-	e.shrink.reset()
+	b.Parts, e.spans, e.body = append(b.Parts[:0], nil), e.spans[:0], e.body[:0]
+	b.Length, e.nulls = 0, e.nulls[:0]
 	next := 0
 	for i, c := range cols {
-		e.nulls[i] = 0
+		var valid []byte
+		nulls := 0
 		if c.Nullable {
-			e.validity[i], e.nulls[i] = bitmap(e.validity[i], c.Type, values[next], rows)
+			e.validity[i], nulls = bitmap(e.validity[i], c.Type, values[next], rows)
 		}
-		valid := e.validity[i]
-		if e.nulls[i] == 0 {
-			valid = nil
+		if nulls > 0 {
+			valid = e.validity[i]
 		}
+		e.nulls = append(e.nulls, nulls)
 		if err := e.add(valid); err != nil {
 			return nil, err
 		}
@@ -75,11 +72,14 @@ func (e *BatchEncoder) Encode(rows int, values [][]byte) (*Batch, error) {
 			next++
 		}
 	}
+	if e.compression != None {
+		b.Parts = append(b.Parts, e.body)
+	}
 	body := b.Length
 	if body > MaxBatchBytes-MaxMetadataBytes {
-		return nil, fmt.Errorf("batch of %d %s rows: %d bytes, at most %d allowed", rows, e.kind, body, MaxBatchBytes-MaxMetadataBytes)
+		return nil, fmt.Errorf("batch of %d %s rows: %d bytes, at most %d allowed", rows, k, body, MaxBatchBytes-MaxMetadataBytes)
 	}
-	b.MinTime, b.MaxTime = e.timeRange(rows, values)
+	b.MinTime, b.MaxTime = e.timeRange(k, rows, values)
 	head := e.metadata(rows, body)
 	b.Parts[0] = head
 	b.Metadata = int32(len(head))
@@ -88,25 +88,27 @@ func (e *BatchEncoder) Encode(rows int, values [][]byte) (*Batch, error) {
 	return b, nil
 }
 
-// add puts one buffer behind the body.
+// add puts one buffer behind the body: as it is, or compressed into e.body. An empty one takes no room.
 func (e *BatchEncoder) add(buf []byte) error {
 	b := &e.batch
-	if len(buf) > 0 && e.compression != None {
-		var err error
-		if buf, err = e.shrink.compress(e.compression, buf); err != nil {
-			return err
-		}
-	}
-	e.spans = append(e.spans, [2]int{int(b.Length), len(buf)})
 	if len(buf) == 0 {
+		e.spans = append(e.spans, [2]int{int(b.Length), 0})
 		return nil
 	}
-	b.Parts = append(b.Parts, buf)
-	b.Length += int64(len(buf))
-	if pad := -len(buf) & 7; pad > 0 {
-		b.Parts = append(b.Parts, padding[:pad])
-		b.Length += int64(pad)
+	if e.compression == None {
+		e.spans = append(e.spans, [2]int{int(b.Length), len(buf)})
+		pad := -len(buf) & 7
+		b.Parts = append(b.Parts, buf, padding[:pad])
+		b.Length += int64(len(buf) + pad)
+		return nil
 	}
+	var err error
+	if e.body, err = e.shrink.append(e.compression, e.body, buf); err != nil {
+		return err
+	}
+	e.spans = append(e.spans, [2]int{int(b.Length), len(e.body) - int(b.Length)})
+	e.body = append(e.body, padding[:-len(e.body)&7]...)
+	b.Length = int64(len(e.body))
 	return nil
 }
 
@@ -141,8 +143,8 @@ func bitmap(dst []byte, t Type, values []byte, rows int) ([]byte, int) {
 }
 
 // timeRange bounds the times of all rows, as Kind.TimeColumn defines them.
-func (e *BatchEncoder) timeRange(rows int, values [][]byte) (least, most int64) {
-	column, otherwise := e.kind.TimeColumn() // no kind has Text before it, so that column and position in values agree
+func (e *BatchEncoder) timeRange(k Kind, rows int, values [][]byte) (least, most int64) {
+	column, otherwise := k.TimeColumn() // no kind has Text before it, so that column and position in values agree
 	times := as[int64](values[column])[:rows]
 	least, most = times[0], times[0]
 	if e.nulls[column] == 0 {
@@ -196,7 +198,8 @@ func (e *BatchEncoder) metadata(rows int, body int64) []byte {
 	if compression != 0 {
 		fb.PrependUOffsetTSlot(batchCompression, compression, 0)
 	}
-	return finishMessage(fb, headerRecordBatch, fb.EndObject(), body)
+	e.head = finishMessage(e.head[:0], fb, headerRecordBatch, fb.EndObject(), body)
+	return e.head
 }
 
 // prependPair adds one FieldNode or Buffer, which are two int64 each.
@@ -206,26 +209,23 @@ func prependPair(fb *flatbuffers.Builder, first, second int64) {
 	fb.PrependInt64(first)
 }
 
-// finishMessage wraps header into a Message and appends what encapsulates it; the checksum is still to be put in. The
-// bytes belong to fb.
-func finishMessage(fb *flatbuffers.Builder, headerType byte, header flatbuffers.UOffsetT, body int64) []byte {
+// finishMessage wraps header into a Message and appends it to dst with what encapsulates it; the checksum is still to be
+// put in.
+func finishMessage(dst []byte, fb *flatbuffers.Builder, headerType byte, header flatbuffers.UOffsetT, body int64) []byte {
 	fb.StartObject(5)
 	fb.PrependInt16Slot(messageVersion, metadataV5, 0)
 	fb.PrependByteSlot(messageHeaderType, headerType, 0)
 	fb.PrependUOffsetTSlot(messageHeader, header, 0)
 	fb.PrependInt64Slot(messageBodyLength, body, 0)
 	fb.Finish(fb.EndObject())
-	return encapsulate(fb.FinishedBytes())
-}
-
-func encapsulate(meta []byte) []byte {
-	size := (len(meta)+7)&^7 + trailerSize
-	b := make([]byte, prefixSize+size)
-	binary.LittleEndian.PutUint32(b, continuation)
-	binary.LittleEndian.PutUint32(b[4:], uint32(size))
-	copy(b[prefixSize:], meta)
-	copy(b[len(b)-trailerSize:], TrailerMagic)
-	return b
+	meta := fb.FinishedBytes()
+	pad := -len(meta) & 7
+	dst = binary.LittleEndian.AppendUint32(dst, continuation)
+	dst = binary.LittleEndian.AppendUint32(dst, uint32(len(meta)+pad+trailerSize))
+	dst = append(dst, meta...)
+	dst = append(dst, padding[:pad]...)
+	dst = append(dst, TrailerMagic...)
+	return append(dst, 0, 0, 0, 0)
 }
 
 // seal computes the checksum of a message and puts it into its trailer.

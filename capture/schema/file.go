@@ -28,7 +28,7 @@ type Block struct {
 // FileHead returns the bytes that a file begins with: magic and schema message. The ID must pass CheckID.
 func FileHead(k Kind, id string, tag uint16) []byte {
 	fb := flatbuffers.NewBuilder(2048)
-	msg := finishMessage(fb, headerSchema, buildSchema(fb, k, id, tag), 0)
+	msg := finishMessage(nil, fb, headerSchema, buildSchema(fb, k, id, tag), 0)
 	seal(msg, nil)
 	return append([]byte(FileMagic), msg...)
 }

@@ -9,7 +9,7 @@
 // journal for each batch once the batch is written. A reader checks each batch before Arrow sees a byte of it:
 //
 //	head, n, err := schema.ParseHead(start)           // which kind of rows, of which capture; batches begin at n
-//	d, err := schema.NewDecoder(head.Kind)
+//	d := schema.NewDecoder(head, memory.DefaultAllocator)
 //	rec, err := d.Decode(file[r.Offset : r.Offset+int64(r.Length)]) // r from the journal, or found with Measure
 package schema
 
@@ -28,6 +28,9 @@ const (
 	Connections                 // one row a change of a connection's state
 
 	lastKind = Connections
+
+	// maxColumns is the most that a kind has.
+	maxColumns = 11
 )
 
 // Kinds are all kinds, in the order of their numbers.
