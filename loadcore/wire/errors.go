@@ -17,6 +17,9 @@ type FrameError struct {
 }
 
 func (e *FrameError) Error() string {
+	if e.Offset == 0 { // no frame at all: what its head says of channel and size means nothing
+		return fmt.Sprintf("cannot follow the AMQP frames: type octet %#02x: %s", e.Type, e.Reason)
+	}
 	where := fmt.Sprintf("frame of type %d on channel %d with %d payload bytes", e.Type, e.Channel, e.Size)
 	if e.Limit != 0 {
 		where += fmt.Sprintf(" (frame-max %d)", e.Limit)
@@ -70,8 +73,7 @@ func newFrameError(buf []byte, limit uint32, fault frameFault) error {
 func strangerReason(buf []byte) string {
 	switch {
 	case bytes.HasPrefix(buf, ProtocolHeader[:4]):
-		v := buf[4:min(len(buf), 8)]
-		return fmt.Sprintf("the peer answered with the protocol header AMQP % d: it does not speak AMQP 0-9-1 or refuses this connection", v)
+		return fmt.Sprintf("the peer answered with the protocol header AMQP %d-%d-%d: it wants another version of the protocol", buf[4], buf[5], buf[6])
 	case bytes.HasPrefix(buf, []byte("HTTP")):
 		return "the peer speaks HTTP: this is not an AMQP port"
 	case buf[1] == 3 && (buf[0] == 0x15 || buf[0] == 0x16):

@@ -15,7 +15,8 @@ type Limits struct {
 	Heartbeat  uint16 // seconds; 0: off
 }
 
-// TuneError says why a negotiation fails. Its text is RabbitMQ's. Protocol reply code 530.
+// TuneError says why a negotiation fails. Its text is the one that RabbitMQ 3.10 writes to its log; to the client it says
+// nothing, but waits three seconds and drops the connection. Protocol reply code 530.
 type TuneError struct {
 	Field string // channel_max or frame_max, as RabbitMQ writes them
 	Value uint32 // what was negotiated; 0: no limit
@@ -28,7 +29,7 @@ func (e *TuneError) Error() string {
 	if e.Below {
 		than, which = "lower", "minimum"
 	}
-	if e.Value == 0 {
+	if e.Value == 0 && e.Field == "channel_max" { // RabbitMQ adds it here only
 		detail = " (no limit)"
 	}
 	return fmt.Sprintf("negotiated %s = %d%s is %s than the %s allowed value (%d)", e.Field, e.Value, detail, than, which, e.Limit)
