@@ -193,6 +193,12 @@ type Outcome struct {
 	Returned  int64 `json:"returned"`
 	Received  int64 `json:"received"`
 	Acked     int64 `json:"acked"`
+	// NotSent are slots of a rate that were due before the end and stayed unsent: rows without a sent time.
+	NotSent int64 `json:"not_sent"`
+	// ContradictoryConfirms are acks and nacks of messages that were settled already.
+	ContradictoryConfirms int64 `json:"contradictory_confirms"`
+	// UnattributedReturns are returned messages that carry no intact stamp of the producer they came back to.
+	UnattributedReturns int64 `json:"unattributed_returns"`
 	// CPUNS is the user plus system time of the process from barrier to the end of the drain.
 	CPUNS int64 `json:"cpu_ns"`
 }
@@ -225,11 +231,21 @@ type Recording struct {
 	Rows        map[string]int64 `json:"rows"`  // by kind
 	Files       map[string]int64 `json:"files"` // name to size in bytes
 	Stalls      []Stall          `json:"stalls,omitempty"`
-	StallNS     int64            `json:"stall_ns"` // total time that publishing waited for the disk
+	StallNS     int64            `json:"stall_ns"` // total time that publishing, or at the last a reader, waited for the disk
+	// Lost are rows that could not be recorded, by kind; absent where all were.
+	Lost map[string]int64 `json:"lost,omitempty"`
 }
 
 // Stall is a span in which the recorder could not follow.
 type Stall struct {
 	FromNS int64 `json:"from_ns"`
 	ToNS   int64 `json:"to_ns"`
+}
+
+// PerSecond is the rate in messages per second, for people; 0 in closed loop.
+func (r Rate) PerSecond() float64 {
+	if r.PerNS == 0 {
+		return 0
+	}
+	return float64(r.Messages) / float64(r.PerNS) * 1e9
 }

@@ -28,10 +28,10 @@ type BatchEncoder struct {
 	shrink      compressor
 	fb          *flatbuffers.Builder
 	nulls       []int
-	spans       [][2]int // buffers of the message: offset in the body, length without padding
+	spans       [][2]int           // buffers of the message: offset in the body, length without padding
 	validity    [maxColumns][]byte // scratch bitmaps, by column
-	body        []byte   // scratch of a compressed one
-	head        []byte   // scratch of prefix and metadata
+	body        []byte             // scratch of a compressed one
+	head        []byte             // scratch of prefix and metadata
 	batch       Batch
 }
 
