@@ -104,7 +104,6 @@ type Writer struct {
 	clock   *event.Clock
 	options Options
 	start   manifest.Manifest
-	weights []uint8 // settlement rows that one message of a producer leads to, by producer
 
 	publish     []publishShard
 	settlements []shard
@@ -112,14 +111,11 @@ type Writer struct {
 	acks        []shard
 	connections shard
 
-	pools pools
-	queue chan *block // full blocks; has room for all there are, so that sending never waits
-	disk  writtenDisk
-	done  chan struct{} // closed when the flusher has ended
-
-	// granted counts send rows that Reserve let pass and Sends has not brought yet, outstanding the settlement rows that
-	// messages already sent may still lead to.
-	granted, outstanding atomic.Int64
+	pools    pools
+	accounts accounts
+	queue    chan *block // full blocks; has room for all there are, so that sending never waits
+	disk     writtenDisk
+	done     chan struct{} // closed when the flusher has ended
 
 	failure   atomic.Pointer[error] // sticky
 	broken    atomic.Bool           // what is queued cannot be written any more
@@ -145,8 +141,8 @@ func Create(dir string, start *manifest.Manifest, clock *event.Clock, o Options)
 	}
 	w := &Writer{
 		dir: dir, clock: clock, options: o, start: *start,
-		weights: weights(start.Producers),
-		done:    make(chan struct{}),
+		accounts: newAccounts(start.Producers),
+		done:     make(chan struct{}),
 	}
 	w.start.FormatVersion = manifest.FormatVersion
 	w.start.Outcome, w.start.Recording = nil, nil
@@ -158,20 +154,6 @@ func Create(dir string, start *manifest.Manifest, clock *event.Clock, o Options)
 	}
 	go w.flush()
 	return w, nil
-}
-
-// weights tells for each producer how many settlement rows a message of it leads to before it is settled for good.
-func weights(producers []manifest.Producer) []uint8 {
-	ws := make([]uint8, len(producers))
-	for i, p := range producers {
-		if p.Confirm > 0 {
-			ws[i]++
-			if p.Mandatory {
-				ws[i]++ // its return
-			}
-		}
-	}
-	return ws
 }
 
 // plan makes shards and pools within the memory limit.

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"time"
 
-	"leveret/capture/event"
 	"leveret/capture/schema"
 )
 
@@ -23,32 +22,30 @@ func (w *Writer) Reserve(ctx context.Context, rows int) error {
 		return err
 	}
 	w.pools.mu.Lock()
+	defer w.pools.mu.Unlock()
 	if w.fits(rows) {
-		w.granted.Add(int64(rows))
-		w.pools.mu.Unlock()
+		w.accounts.grant(rows)
 		return nil
 	}
-	err := w.wait(ctx, func() bool {
+	return w.wait(ctx, func() bool {
 		if !w.fits(rows) {
 			return false
 		}
-		w.granted.Add(int64(rows))
+		w.accounts.grant(rows)
 		return true
 	})
-	w.pools.mu.Unlock()
-	return err
 }
 
 // fits tells whether rows more messages may be sent. pools.mu is held.
 func (w *Writer) fits(rows int) bool {
 	p := &w.pools
-	granted := w.granted.Load() + int64(rows)
+	granted := w.accounts.granted.Load() + int64(rows)
 	most := p.limit[schema.Sends] - p.shards // what is available when the disk has caught up; the same for all kinds here
 	need := min(p.blocksFor(schema.Sends, granted), most)
 	if p.available(schema.Sends) < need || p.available(schema.Writes) < need {
 		return false
 	}
-	need = p.blocksFor(schema.Settlements, w.outstanding.Load()+granted)
+	need = p.blocksFor(schema.Settlements, w.accounts.outstanding.Load()+granted)
 	if need > most {
 		need = (most + 1) / 2
 	}
@@ -59,23 +56,6 @@ func (w *Writer) fits(rows int) bool {
 func (p *pools) blocksFor(k schema.Kind, rows int64) int {
 	size := int64(p.rows[k])
 	return int(min((rows+size-1)/size, int64(p.limit[k]))) + p.shards - 1
-}
-
-// sent settles the accounts for a batch that Sends has brought.
-func (w *Writer) sent(s *event.Sends) {
-	subtract(&w.granted, int64(s.N))
-	if s.Sent != event.None && int(s.Producer) < len(w.weights) {
-		if weight := w.weights[s.Producer]; weight > 0 {
-			w.outstanding.Add(int64(s.N) * int64(weight))
-		}
-	}
-}
-
-// settled settles them for messages that were confirmed or refused.
-func (w *Writer) settled(producer uint16, messages int) {
-	if int(producer) < len(w.weights) && w.weights[producer] > 0 {
-		subtract(&w.outstanding, int64(messages)*int64(w.weights[producer]))
-	}
 }
 
 // Congested tells that deliveries outrun the disk: consumers should withhold their acks, or pause reading where acks are

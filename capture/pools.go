@@ -118,17 +118,6 @@ func (p *pools) judge(k schema.Kind) {
 	}
 }
 
-// subtract takes n away, but not below 0: what was granted and not used up, or lost with a connection, must not turn into
-// credit.
-func subtract(a *atomic.Int64, n int64) {
-	for {
-		old := a.Load()
-		if a.CompareAndSwap(old, max(old-n, 0)) {
-			return
-		}
-	}
-}
-
 // signal lets everybody who waits look again. p.mu is held.
 func (p *pools) signal() {
 	if p.stalls.waiting > 0 {

@@ -86,7 +86,7 @@ func (w *Writer) Sends(s *event.Sends) {
 		}
 	}
 	sh.Unlock()
-	w.sent(s)
+	w.accounts.sent(s)
 }
 
 // putSends copies messages from to from+n-1 of a batch behind the rows of b.
@@ -150,7 +150,7 @@ func (w *Writer) Settlements(s *event.Settlements) {
 		}
 	}
 	sh.Unlock()
-	w.settled(s.Producer, settled)
+	w.accounts.settled(s.Producer, settled)
 }
 
 func putSettled(b *block, s *event.Settlements, run *event.SettledRun, from uint32, n int) {
