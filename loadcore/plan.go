@@ -1,12 +1,10 @@
 package loadcore
 
 import (
-	"fmt"
 	"time"
 
 	"leveret/capture/event"
 	"leveret/capture/manifest"
-	"leveret/loadcore/wire"
 )
 
 // Defaults of a Plan's fields that are left 0.
@@ -59,12 +57,4 @@ type Plan struct {
 	Started func()
 	// Progress, where set, can be read while the run goes on.
 	Progress *Progress
-}
-
-// checkFrameMax refuses a frame-max (bytes) that the protocol does not allow; 0 means no limit.
-func checkFrameMax(limit uint32) error {
-	if limit != 0 && limit < wire.FrameMinSize {
-		return fmt.Errorf("want at least %d bytes, the protocol's least frame-max, or 0 for no limit", wire.FrameMinSize)
-	}
-	return nil
 }

@@ -1,21 +1,17 @@
 package loadcore
 
-// Progress gives the counters of a run while it goes on. The zero value is ready; safe for concurrent use.
-type Progress struct{}
+import (
+	"sync/atomic"
 
-// Counts are counters of a run at one moment.
-type Counts struct {
-	Phase           Phase
-	Connections     int // open ones, blocked ones included
-	Blocked         int // of them, blocked by the broker
-	ProducersActive int
-	ConsumersActive int
-	Sent            int64
-	Confirmed       int64
-	Nacked          int64
-	Returned        int64
-	Received        int64
-	Acked           int64
+	"leveret/capture/event"
+)
+
+// Progress gives the counters of a run while it goes on. The zero value is ready for one run; safe for concurrent use.
+type Progress struct {
+	run     atomic.Pointer[engine]
+	phase   atomic.Int32
+	open    atomic.Int32
+	blocked atomic.Int32
 }
 
 // Phase is where a run stands.
@@ -30,5 +26,65 @@ const (
 	PhaseDone
 )
 
+// Counts are counters of a run at one moment.
+type Counts struct {
+	Phase           Phase
+	BarrierNS       int64 // when load began, on the record's clock; 0 before
+	Connections     int   // open ones, blocked ones included
+	Blocked         int   // of them, blocked by the broker
+	ProducersActive int
+	ConsumersActive int
+	Sent            int64
+	Confirmed       int64
+	Nacked          int64
+	Returned        int64
+	Unconfirmed     int64 // sent with confirms on and not settled yet
+	Received        int64
+	Acked           int64
+}
+
 // Snapshot reads all counters. They are read one after the other: a message may be counted as received and not yet as sent.
-func (p *Progress) Snapshot() Counts { return Counts{} }
+func (p *Progress) Snapshot() Counts {
+	c := Counts{Phase: Phase(p.phase.Load()), Connections: int(p.open.Load()), Blocked: int(p.blocked.Load())}
+	e := p.run.Load()
+	if e == nil {
+		return c
+	}
+	c.BarrierNS = e.barrier.Load()
+	c.ProducersActive = int(e.publishers.Load())
+	for _, s := range e.consumers {
+		if s.live() {
+			c.ConsumersActive++
+		}
+		c.Received += s.count.received.Load()
+		c.Acked += s.count.acked.Load()
+	}
+	for _, p := range e.producers {
+		c.Confirmed += p.count.confirmed.Load()
+		c.Nacked += p.count.nacked.Load()
+		c.Returned += p.count.returned.Load()
+		c.Unconfirmed += int64(p.unsettled())
+		c.Sent += p.count.sent.Load()
+	}
+	return c
+}
+
+func (p *Progress) enter(phase Phase) { p.phase.Store(int32(phase)) }
+
+// connection counts a change of a connection's state.
+func (p *Progress) connection(from, to event.ConnectionState) {
+	isOpen := func(s event.ConnectionState) bool { return s == event.Open || s == event.Blocked || s == event.Closing }
+	if isOpen(to) != isOpen(from) {
+		p.open.Add(step(isOpen(to)))
+	}
+	if (to == event.Blocked) != (from == event.Blocked) {
+		p.blocked.Add(step(to == event.Blocked))
+	}
+}
+
+func step(up bool) int32 {
+	if up {
+		return 1
+	}
+	return -1
+}

@@ -1,16 +1,309 @@
+// Package loadcore is the load engine: it opens connections, publishes, takes confirms and deliveries, and hands a record
+// of every message to a Recorder.
+//
+//	Plan --> Run: connect --> barrier --> publish and consume --> stop --> confirms --> drain --> close --> Outcome
+//	                                          |
+//	                                          +--> Recorder: sends, settlements, deliveries, acks, connection events
+//
+// A lane is a producer or a consumer: one channel, on one connection for life. Each producer has a goroutine that writes
+// (publish.go), each connection one that reads (reader.go); one monitor keeps everybody's clocks. The data plane - encode.go,
+// publish.go, window.go, confirm.go, reader.go, content.go, consume.go, outbox.go - allocates nothing per batch and calls no
+// interface per message; everything else is control plane.
+//
+//	outcome, err := loadcore.Run(ctx, &loadcore.Plan{Endpoint: ep, Clock: clock, Topology: t, ...}, recorder)
 package loadcore
 
 import (
 	"context"
 	"errors"
+	"fmt"
+	"sync"
+	"time"
 
+	"leveret/capture/event"
 	"leveret/capture/manifest"
 )
 
 // Run connects, waits until every lane is ready, offers the load, stops, drains and closes. Cancelling ctx stops
-// publishing; draining and closing follow in their bounds. The error says that the run could not begin, or that its record
-// failed; lanes that ended early are Failures of the outcome.
+// publishing; draining and closing follow in their bounds. The error says that the run could not begin (a *ConnectError, or
+// from Plan.Validate) or that its record failed; lanes that ended early are Failures of the outcome. The outcome is nil only
+// if the plan was refused.
 func Run(ctx context.Context, plan *Plan, rec Recorder) (*manifest.Outcome, error) {
-	return nil, errors.New("not built yet")
+	p := plan.withDefaults()
+	if err := p.Validate(); err != nil {
+		return nil, err
+	}
+	r := &run{engine: newEngine(p, rec), outcome: &manifest.Outcome{BarrierNS: event.None, PublishStopNS: event.None, DrainEndNS: event.None}}
+	p.Progress.run.Store(r.engine)
+	return r.run(ctx)
 }
 
+// run is the life of an engine.
+type run struct {
+	*engine
+	outcome  *manifest.Outcome
+	writing  sync.WaitGroup // the producers
+	cpuStart int64
+}
+
+func (r *run) run(ctx context.Context) (*manifest.Outcome, error) {
+	var err error
+	if r.pacer, err = newPacer(r.clock); err != nil {
+		return r.outcome, err
+	}
+	monitorDone := make(chan struct{})
+	var watching sync.WaitGroup
+	watching.Go(func() { r.monitor(monitorDone) })
+	r.progress.enter(PhaseConnecting)
+	if err = r.connect(ctx); err != nil {
+		r.outcome.Interrupted = ctx.Err() != nil
+		r.stop("could not begin: " + err.Error())
+	} else {
+		r.load(ctx)
+		r.endPublishing()
+		r.progress.enter(PhaseDraining)
+		if r.fatalError() == nil {
+			r.drain()
+		}
+		r.outcome.DrainEndNS = r.clock.Now()
+		r.outcome.CPUNS = cpuTime() - r.cpuStart
+	}
+	r.progress.enter(PhaseClosing)
+	r.close()
+	close(monitorDone)
+	watching.Wait()
+	r.pacer.close()
+	r.stopPublishing()
+	r.stopDraining()
+	r.summarize()
+	r.unackedAtStop()
+	r.progress.enter(PhaseDone)
+	if err == nil {
+		err = r.fatalError()
+	}
+	return r.outcome, err
+}
+
+// load is the time from the barrier to the stop of publishing.
+func (r *run) load(ctx context.Context) {
+	r.begin()
+	var limit <-chan time.Time
+	if r.plan.Time > 0 {
+		timer := time.NewTimer(r.plan.Time)
+		defer timer.Stop()
+		limit = timer.C
+	}
+	for {
+		if reason := r.over(); reason != "" {
+			r.stop(reason)
+			return
+		}
+		select {
+		case <-ctx.Done():
+			r.outcome.Interrupted = true
+			r.stop("interrupted")
+			return
+		case <-limit:
+			r.stop(stopTime)
+			return
+		case <-r.changed:
+		}
+	}
+}
+
+const stopTime = "time limit reached"
+
+// begin is the barrier: every lane is ready, and the schedules count from now.
+func (r *run) begin() {
+	r.cpuStart = cpuTime()
+	now := r.clock.Now()
+	if r.plan.Time > 0 {
+		r.end.Store(addClock(now, uint64(r.plan.Time)))
+	}
+	for _, p := range r.producers {
+		if p.timed {
+			p.sched = newSchedule(p.spec.Rate, now, p.spec.PhaseNS)
+		}
+	}
+	r.barrier.Store(now)
+	r.outcome.BarrierNS = now
+	r.publishers.Store(int32(len(r.producers)))
+	r.progress.enter(PhaseRunning)
+	for _, p := range r.producers {
+		r.writing.Go(func() {
+			p.publish()
+			if p.seq > event.MaxSequence {
+				r.producerFailed(p, fmt.Sprintf("the sequence of a producer ends after %d messages", uint64(event.MaxSequence)+1))
+			}
+			if r.publishers.Add(-1) == 0 {
+				r.wakeMain()
+			}
+		})
+	}
+	if r.plan.Started != nil {
+		r.plan.Started()
+	}
+}
+
+// over says why the load is over, "" if it is not.
+func (r *run) over() string {
+	if err := r.fatalError(); err != nil {
+		return err.Error()
+	}
+	if len(r.producers) > 0 && r.publishers.Load() == 0 {
+		switch {
+		case r.plan.Time > 0 && r.clock.Now() >= r.end.Load():
+			return stopTime
+		case r.anyHalted():
+			return "all producers have ended, not all of them as planned"
+		}
+		return "all messages sent"
+	}
+	return r.consumersOver()
+}
+
+func (r *run) anyHalted() bool {
+	for _, p := range r.producers {
+		if p.halted.Load() {
+			return true
+		}
+	}
+	return false
+}
+
+// consumersOver decides where no producer has a limit of its own: then consumers with a limit end the run, and a run of
+// consumers alone ends with the last of them.
+func (r *run) consumersOver() string {
+	for _, p := range r.producers {
+		if p.spec.Limit > 0 {
+			return ""
+		}
+	}
+	limited, finished, live := 0, 0, 0
+	for _, s := range r.consumers {
+		if s.live() {
+			live++
+		}
+		if s.limit == 0 {
+			continue
+		}
+		limited++
+		if s.live() {
+			return ""
+		}
+		if s.finished.Load() {
+			finished++
+		}
+	}
+	switch {
+	case limited > 0 && finished > 0 && len(r.producers) > 0:
+		return "all consumers have received their messages"
+	case len(r.producers) > 0 && (limited == 0 || r.plan.Time > 0):
+		return ""
+	case live > 0:
+		return ""
+	case finished == len(r.consumers):
+		return "all consumers have received their messages"
+	}
+	return "all consumers have ended, not all of them as planned"
+}
+
+// endPublishing waits for the producers, and for the confirms of what they sent. Everything from here to the end of the
+// drain is bounded by the drain timeout.
+func (r *run) endPublishing() {
+	time.AfterFunc(r.plan.DrainTimeout, r.stopDraining)
+	late := time.AfterFunc(catchUpGrace, r.stopPublishing)
+	defer late.Stop()
+	if r.fatalError() != nil {
+		r.haltProducers()
+	}
+	for r.publishers.Load() > 0 && r.draining.Err() == nil {
+		select {
+		case <-r.changed:
+			if r.fatalError() != nil {
+				r.haltProducers()
+			}
+		case <-r.draining.Done():
+		}
+	}
+	r.haltWrites()
+	r.writing.Wait()
+	r.outcome.PublishStopNS = r.clock.Now()
+	r.progress.enter(PhaseConfirming)
+	r.confirmsAwaited.Store(true)
+	for !r.confirmed() && r.draining.Err() == nil && r.fatalError() == nil {
+		select {
+		case <-r.changed:
+		case <-r.draining.Done():
+		}
+	}
+}
+
+func (r *run) haltProducers() {
+	for _, p := range r.producers {
+		p.halt()
+	}
+	r.stopPublishing()
+}
+
+// haltWrites ends producers that are stuck in the socket: nothing but closing it gets them out.
+func (r *run) haltWrites() {
+	if r.publishers.Load() == 0 {
+		return
+	}
+	r.haltProducers()
+	for _, c := range r.conns {
+		if c.opened.Load() && c.out.busy.Load() != 0 {
+			c.fail(errors.New("publishing was to stop, and the broker did not take what was being written"))
+		}
+	}
+}
+
+// confirmed reports whether no producer that still can waits for a confirm.
+func (r *run) confirmed() bool {
+	for _, p := range r.producers {
+		if !p.halted.Load() && p.unsettled() > 0 {
+			return false
+		}
+	}
+	return true
+}
+
+// summarize fills in the outcome once everything has ended.
+func (r *run) summarize() {
+	o := r.outcome
+	r.mu.Lock()
+	o.StopReason, o.Failures = r.reason, r.failures
+	r.mu.Unlock()
+	for _, p := range r.producers {
+		o.Sent += p.count.sent.Load()
+		o.NotSent += p.count.notSent.Load()
+		o.Confirmed += p.count.confirmed.Load()
+		o.Nacked += p.count.nacked.Load()
+		o.Returned += p.count.returned.Load()
+		o.UnattributedReturns += p.confirms.unattributed
+		if p.win != nil {
+			o.ContradictoryConfirms += int64(p.win.contradictory)
+		}
+	}
+	for _, s := range r.consumers {
+		o.Received += int64(s.tag)
+		if !s.spec.AutoAck {
+			o.Acked += int64(s.acked)
+		}
+	}
+}
+
+// unackedAtStop is what the consumers never acked, by queue. For after all readers have ended.
+func (r *run) unackedAtStop() {
+	for i := range r.outcome.Queues {
+		q := &r.outcome.Queues[i]
+		for _, s := range r.consumers {
+			for k := range s.queues {
+				if int(s.queues[k].queue) == q.Queue {
+					q.UnackedAtStop += s.unacked(k)
+				}
+			}
+		}
+	}
+}

@@ -1,0 +1,103 @@
+package loadcore
+
+import (
+	"context"
+	"fmt"
+	"sync"
+
+	"leveret/loadcore/wire"
+)
+
+// channel is one channel of a connection: a lane's, or number 0, or one for questions only.
+type channel struct {
+	conn     *conn
+	number   uint16
+	producer *producer // at most one of these
+	consumer *consumer
+	content  content // the message that is arriving; the reader's
+
+	calls   sync.Mutex // one question at a time
+	unsure  bool       // guarded by calls: a question went unanswered, so that answers no longer fit
+	replies chan wire.Method
+
+	// gate is held from the look at gone until the frame is posted: nothing may be sent on a channel once it is closed,
+	// or the broker closes the whole connection.
+	gate sync.Mutex
+	once sync.Once
+	gone chan struct{} // closed when nothing more can be done on it
+	why  loss          // valid once gone is closed
+}
+
+func newChannel(c *conn, number uint16) *channel {
+	return &channel{conn: c, number: number, replies: make(chan wire.Method, 1), gone: make(chan struct{})}
+}
+
+// end marks the channel as gone and stops its lane. The first reason counts.
+func (ch *channel) end(why loss) {
+	ch.once.Do(func() {
+		ch.why = why
+		close(ch.gone)
+		switch {
+		case ch.producer != nil:
+			ch.producer.halt()
+		case ch.consumer != nil:
+			ch.conn.eng.consumerEnded(ch.consumer)
+		}
+	})
+}
+
+func (ch *channel) isGone() bool {
+	select {
+	case <-ch.gone:
+		return true
+	default:
+		return false
+	}
+}
+
+// send posts a method; false if the channel is gone.
+func (ch *channel) send(m wire.Method) bool {
+	ch.gate.Lock()
+	defer ch.gate.Unlock()
+	if ch.isGone() {
+		return false
+	}
+	ch.conn.out.send(wire.AppendMethod(nil, ch.number, m))
+	return true
+}
+
+// shut is the end of a channel that the broker has closed: its lane stops, and then the broker gets its close-ok. A
+// producer looks at halted with the outbox locked, which puts its batch either before the close-ok or nowhere.
+func (ch *channel) shut(why loss) {
+	ch.gate.Lock()
+	defer ch.gate.Unlock()
+	ch.end(why)
+	ch.conn.out.send(wire.AppendMethod(nil, ch.number, &wire.ChannelCloseOk{}))
+}
+
+// call sends a method and waits for its answer, or the end of the channel, the connection or ctx.
+func (ch *channel) call(ctx context.Context, m wire.Method, want wire.MethodID) (wire.Method, error) {
+	ch.calls.Lock()
+	defer ch.calls.Unlock()
+	if ch.unsure {
+		return nil, fmt.Errorf("%s on channel %d: an earlier question was never answered", m.ID(), ch.number)
+	}
+	if err := wire.CheckMethod(m, ch.conn.link.limits.FrameMax); err != nil {
+		return nil, err
+	}
+	if !ch.send(m) {
+		return nil, fmt.Errorf("%s: %w", m.ID(), ch.why)
+	}
+	select {
+	case reply := <-ch.replies:
+		if reply.ID() != want {
+			return nil, fmt.Errorf("the broker answered %s with %s on channel %d", m.ID(), reply.ID(), ch.number)
+		}
+		return reply, nil
+	case <-ch.gone:
+		return nil, fmt.Errorf("%s: %w", m.ID(), ch.why)
+	case <-ctx.Done():
+		ch.unsure = true
+		return nil, fmt.Errorf("%s: no answer from the broker in time: %w", m.ID(), ctx.Err())
+	}
+}

@@ -1,0 +1,164 @@
+package loadcore
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+
+	"leveret/capture/event"
+	"leveret/loadcore/wire"
+)
+
+// lanePlan is a lane that a connection will carry; one of the two is set. Its channel number is its place plus one.
+type lanePlan struct {
+	producer *producer
+	consumer *consumer
+}
+
+// openAtOnce bounds how many connections are being opened at the same time: enough to hide the round trips, not so many
+// that a broker's listen queue overflows.
+const openAtOnce = 16
+
+// forEach calls do for 0..n-1, at most limit at a time, and returns the errors joined.
+func forEach(n, limit int, do func(i int) error) error {
+	errs := make([]error, n)
+	slots := make(chan struct{}, limit)
+	var all sync.WaitGroup
+	for i := range n {
+		slots <- struct{}{}
+		all.Go(func() {
+			errs[i] = do(i)
+			<-slots
+		})
+	}
+	all.Wait()
+	return errors.Join(errs...)
+}
+
+// connect opens all connections and makes all lanes ready. The first error ends it.
+func (e *engine) connect(ctx context.Context) error {
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	once := func(do func(i int) error) func(i int) error {
+		return func(i int) error {
+			if ctx.Err() != nil {
+				return nil
+			}
+			if err := do(i); err != nil {
+				cancel(err)
+			}
+			return nil
+		}
+	}
+	forEach(len(e.conns), openAtOnce, once(func(i int) error { return e.conns[i].open(ctx) }))
+	if ctx.Err() == nil {
+		forEach(len(e.consumers), openAtOnce, once(func(i int) error { return e.consumers[i].subscribe(ctx) }))
+	}
+	return context.Cause(ctx)
+}
+
+// open opens one connection and its channels.
+func (c *conn) open(ctx context.Context) error {
+	ep := &c.eng.plan.Endpoint
+	o := c.eng.plan.connectOptions(c.number)
+	ctx, cancel := context.WithTimeout(ctx, o.Timeout)
+	defer cancel()
+	c.enter(event.Connecting, loss{})
+	l, err := open(ctx, ep, o)
+	if err != nil {
+		var refused *ConnectError
+		if errors.As(err, &refused) {
+			c.enter(event.Lost, loss{code: refused.Code, text: string(refused.Stage) + ": " + refused.Text})
+		}
+		return err
+	}
+	c.link = l
+	if len(c.lanePlan) >= int(l.limits.ChannelMax) {
+		l.tcp.Close()
+		err := fmt.Errorf("%d channels on one connection and one for questions, the broker allows %d: use more connections", len(c.lanePlan), l.limits.ChannelMax)
+		c.enter(event.Lost, loss{text: err.Error()})
+		return err
+	}
+	c.begin()
+	if err := c.openLanes(ctx); err != nil {
+		return c.laneError(err, o)
+	}
+	return nil
+}
+
+// begin starts reading the connection, whose handshake is done.
+func (c *conn) begin() {
+	c.out = newOutbox(c.eng.clock, c.link, c.fail)
+	c.in.buf = make([]byte, max(readBufferMin, len(c.link.ahead)))
+	c.in.end = copy(c.in.buf, c.link.ahead)
+	c.link.ahead = nil
+	c.lanes = make([]atomicChannel, len(c.lanePlan)+2)
+	c.lanes[0].Store(newChannel(c, 0))
+	for i, l := range c.lanePlan {
+		ch := newChannel(c, uint16(i+1))
+		ch.producer, ch.consumer = l.producer, l.consumer
+		if l.producer != nil {
+			l.producer.ch = ch
+		} else {
+			l.consumer.ch = ch
+		}
+		c.lanes[i+1].Store(ch)
+	}
+	c.enter(event.Open, loss{})
+	c.opened.Store(true)
+	c.readers.Add(1)
+	go c.readLoop()
+}
+
+func (c *conn) openLanes(ctx context.Context) error {
+	for i, l := range c.lanePlan {
+		ch := c.lane(i + 1)
+		if _, err := ch.call(ctx, &wire.ChannelOpen{}, wire.ChannelOpenOkID); err != nil {
+			return err
+		}
+		switch {
+		case l.producer != nil:
+			l.producer.encode()
+			if l.producer.win == nil {
+				continue
+			}
+			if _, err := ch.call(ctx, &wire.ConfirmSelect{}, wire.ConfirmSelectOkID); err != nil {
+				return fmt.Errorf("producer %d: %w", l.producer.index, err)
+			}
+		case l.consumer.spec.Prefetch > 0:
+			qos := &wire.BasicQos{PrefetchCount: uint16(l.consumer.spec.Prefetch)}
+			if _, err := ch.call(ctx, qos, wire.BasicQosOkID); err != nil {
+				return fmt.Errorf("consumer %d: %w", l.consumer.index, err)
+			}
+		}
+	}
+	return nil
+}
+
+// subscribe starts consuming; deliveries may come before it returns.
+func (s *consumer) subscribe(ctx context.Context) error {
+	o := s.eng.plan.connectOptions(0)
+	ctx, cancel := context.WithTimeout(ctx, o.Timeout)
+	defer cancel()
+	for i := range s.queues {
+		m := &wire.BasicConsume{Queue: s.queues[i].name, ConsumerTag: consumerTag(i), NoAck: s.spec.AutoAck}
+		if _, err := s.ch.call(ctx, m, wire.BasicConsumeOkID); err != nil {
+			return s.ch.conn.laneError(fmt.Errorf("consumer %d, queue %s: %w", s.index, s.queues[i].name, err), o)
+		}
+	}
+	return nil
+}
+
+// laneError makes a ConnectError of what went wrong on a connection that was open already.
+func (c *conn) laneError(err error, o ConnectOptions) error {
+	e := &ConnectError{Endpoint: c.eng.plan.Endpoint.String(), Stage: StageChannel, Text: err.Error(), Err: err}
+	var why loss
+	switch {
+	case errors.As(err, &why):
+		e.Code = why.code
+	case isTimeout(err):
+		e.Text = fmt.Sprintf("no answer within %v", o.Timeout)
+	}
+	return e
+}

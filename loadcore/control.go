@@ -1,0 +1,86 @@
+package loadcore
+
+import (
+	"fmt"
+
+	"leveret/capture/event"
+	"leveret/loadcore/wire"
+)
+
+// control handles the methods that do not come once a message. The reader calls it; it must not wait for the broker.
+func (c *conn) control(ch *channel, payload []byte) error {
+	m, err := wire.ParseMethod(payload)
+	if err != nil {
+		return err
+	}
+	if ch.number == 0 {
+		return c.connectionMethod(ch, m)
+	}
+	switch m := m.(type) {
+	case *wire.ChannelClose:
+		why := loss{code: uint16(m.ReplyCode), text: m.ReplyText}
+		ch.content.expects = contentNone
+		ch.shut(why)
+		c.eng.channelClosed(ch, why)
+		return nil
+	case *wire.ChannelFlow:
+		if ch.producer != nil {
+			ch.producer.pause(!m.Active)
+		}
+		c.out.send(wire.AppendMethod(nil, ch.number, &wire.ChannelFlowOk{Active: m.Active}))
+		return nil
+	case *wire.BasicCancel:
+		if ch.consumer == nil {
+			return fmt.Errorf("basic.cancel from the broker on channel %d, which consumes nothing", ch.number)
+		}
+		if !m.NoWait {
+			c.out.send(wire.AppendMethod(nil, ch.number, &wire.BasicCancelOk{ConsumerTag: m.ConsumerTag}))
+		}
+		ch.consumer.cancelledByBroker(m.ConsumerTag)
+		return nil
+	case *wire.BasicCancelOk:
+		if ch.consumer != nil && ch.consumer.cancelConfirmed(m.ConsumerTag) {
+			return nil
+		}
+	}
+	c.answers = append(c.answers, answer{ch, m})
+	return nil
+}
+
+// handOver gives the answers of this read call to those who asked.
+func (c *conn) handOver() error {
+	var err error
+	for _, a := range c.answers {
+		select {
+		case a.ch.replies <- a.m:
+		default:
+			err = fmt.Errorf("the broker sent %s on channel %d, where nothing had asked for it", a.m.ID(), a.ch.number)
+		}
+	}
+	c.answers = c.answers[:0]
+	return err
+}
+
+func (c *conn) connectionMethod(ch *channel, m wire.Method) error {
+	switch m := m.(type) {
+	case *wire.ConnectionBlocked:
+		c.enter(event.Blocked, loss{text: m.Reason})
+	case *wire.ConnectionUnblocked:
+		c.enter(event.Open, loss{})
+	case *wire.ConnectionClose:
+		c.out.send(wire.AppendMethod(nil, 0, &wire.ConnectionCloseOk{}))
+		return loss{code: uint16(m.ReplyCode), text: m.ReplyText}
+	case *wire.ConnectionCloseOk:
+		if !c.enter(event.Closed, loss{}) {
+			return fmt.Errorf("the broker sent connection.close-ok unasked")
+		}
+		c.answers = append(c.answers, answer{ch, m})
+		return errClosed
+	default:
+		return fmt.Errorf("the broker sent %s, which is out of place on an open connection", m.ID())
+	}
+	return nil
+}
+
+// errClosed ends the reader after connection.close-ok.
+var errClosed = fmt.Errorf("connection closed")

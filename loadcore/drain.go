@@ -1,0 +1,384 @@
+package loadcore
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	"leveret/capture/manifest"
+	"leveret/loadcore/wire"
+)
+
+// Draining. Publishing has stopped and the confirms are in. A queue is drained when it is proved that everything in it has
+// come out, while its consumers still consume:
+//
+//  1. What was published without confirms has arrived in the queue: a passive declare on the producer's own channel answers
+//     after everything that the channel has published before it.
+//  2. A round: every consumer of the queue declares it passively on its own channel, and each is told ready 0; everything
+//     that all of them have received is acked; and nothing has come during the round. A delivery that left the queue before
+//     one of the answers precedes that consumer's own answer on its channel, so none is on its way any more.
+//  3. Ready counts of quorum queues and streams may lag, and so may what a lost producer has left in the broker's socket:
+//     there the rounds have to agree for settleTime, unless as many messages have come as were confirmed.
+//
+// The ready count alone proves nothing: it does not count what is unacked.
+
+const (
+	settleTime   = 3 * time.Second
+	firstPause   = 2 * time.Millisecond   // between rounds
+	longestPause = 250 * time.Millisecond // it doubles
+	askAtOnce    = 32                     // questions under way at the same time
+)
+
+// drainQueue is one queue while it is drained.
+type drainQueue struct {
+	index     int
+	spec      *manifest.Queue
+	consumers []drainPart
+	expected  int64 // deliveries that will make it complete; -1 where that cannot be counted
+	slow      bool  // rule 3
+
+	ready      atomic.Int64 // as answered last; -1: not yet
+	others     atomic.Int64 // consumers that the broker counts beyond ours
+	quietSince int64        // first of the agreeing rounds; 0: none
+	proved     bool
+	gaveUp     string // why it cannot be drained
+}
+
+// drainPart is one consumer of a queue.
+type drainPart struct {
+	s     *consumer
+	local int // place in the consumer's queues
+}
+
+func (d drainPart) received() int64 { return d.s.queues[d.local].shown.Load() }
+
+// consuming reports whether the consumer still takes from this queue.
+func (d drainPart) consuming() bool {
+	return d.s.live() && d.s.queues[d.local].state.Load() == subscribed
+}
+
+// drain empties the queues as far as that can be had, cancels the consumers, and asks what was left.
+func (r *run) drain() {
+	ctx := r.draining
+	notes := r.confirmNotes()
+	if err := r.proveArrived(ctx); err != nil {
+		notes = append(notes, err.Error())
+	}
+	queues := r.drainQueues(len(notes) > 0)
+	for _, s := range r.consumers {
+		s.flushAcks.Store(true)
+	}
+	r.pokeConsumers()
+	r.rounds(ctx, queues)
+	r.cancelConsumers(ctx)
+	r.askRemaining(ctx, queues)
+	r.outcome.Drained = len(notes) == 0
+	for _, q := range queues {
+		if len(q.consumers) > 0 && !q.proved {
+			r.outcome.Drained = false
+			notes = append(notes, q.note(r.plan.DrainTimeout))
+		}
+		end := manifest.QueueEnd{Queue: q.index, Consumed: len(q.consumers) > 0, Drained: q.proved}
+		if ready := q.ready.Load(); ready >= 0 {
+			end.Ready = &ready
+		}
+		r.outcome.Queues = append(r.outcome.Queues, end)
+	}
+	r.outcome.DrainNote = strings.Join(notes, "; ")
+}
+
+// note says why a queue is not drained.
+func (q *drainQueue) note(timeout time.Duration) string {
+	switch ready := q.ready.Load(); {
+	case q.gaveUp != "":
+		return fmt.Sprintf("queue %s: %s", q.spec.Name, q.gaveUp)
+	case ready > 0:
+		return fmt.Sprintf("queue %s: %d messages were still ready when the drain ended (drain timeout %v)", q.spec.Name, ready, timeout)
+	}
+	return fmt.Sprintf("queue %s: it could not be proved that all was received within %v", q.spec.Name, timeout)
+}
+
+// confirmNotes says whose confirms are missing.
+func (r *run) confirmNotes() (notes []string) {
+	for _, p := range r.producers {
+		if n := p.unsettled(); n > 0 {
+			notes = append(notes, fmt.Sprintf("producer %d: %d messages unconfirmed", p.index, n))
+		}
+	}
+	return notes
+}
+
+// proveArrived is rule 1.
+func (r *run) proveArrived(ctx context.Context) error {
+	return forEach(len(r.producers), askAtOnce, func(i int) error {
+		p := r.producers[i]
+		if p.win != nil || p.seq == 0 {
+			return nil
+		}
+		for _, q := range r.routeQueues(p) {
+			m := &wire.QueueDeclare{Queue: r.plan.Topology.Queues[q].Name, Passive: true}
+			if _, err := p.ch.call(ctx, m, wire.QueueDeclareOkID); err != nil {
+				return fmt.Errorf("producer %d: it could not be proved that its messages have arrived: %w", i, err)
+			}
+		}
+		return nil
+	})
+}
+
+// routeQueues are the queues that a producer's messages reach; where that is unknown, all that the run knows.
+func (r *run) routeQueues(p *producer) []int {
+	if route := &r.plan.Topology.Routes[p.spec.Route]; route.Known {
+		return route.Queues
+	}
+	all := make([]int, len(r.plan.Topology.Queues))
+	for i := range all {
+		all[i] = i
+	}
+	return all
+}
+
+// drainQueues lists all queues of the topology with their consumers.
+func (r *run) drainQueues(unproven bool) []*drainQueue {
+	queues := make([]*drainQueue, len(r.plan.Topology.Queues))
+	for i := range queues {
+		spec := &r.plan.Topology.Queues[i]
+		q := &drainQueue{index: i, spec: spec, expected: r.expected(i), slow: unproven || spec.Type == "quorum" || spec.Type == "stream"}
+		q.ready.Store(-1)
+		queues[i] = q
+	}
+	for _, s := range r.consumers {
+		for local := range s.queues {
+			q := queues[s.queues[local].queue]
+			q.consumers = append(q.consumers, drainPart{s, local})
+		}
+	}
+	return queues
+}
+
+// expected counts the deliveries of a queue that began empty and whose producers are all known.
+func (r *run) expected(queue int) int64 {
+	if ready := r.plan.Topology.Queues[queue].ReadyAtStart; ready == nil || *ready != 0 {
+		return -1
+	}
+	n := int64(0)
+	for _, p := range r.producers {
+		route := &r.plan.Topology.Routes[p.spec.Route]
+		if !route.Known {
+			return -1
+		}
+		for _, q := range route.Queues {
+			switch {
+			case q != queue:
+			case p.win == nil:
+				n += p.count.sent.Load()
+			default:
+				n += p.count.confirmed.Load() - p.count.returned.Load()
+			}
+		}
+	}
+	return n
+}
+
+// rounds repeats rule 2 until every queue is proved or given up, or the drain's time is over. A run without producers has
+// nothing to wait for: one round tells what is left.
+func (r *run) rounds(ctx context.Context, queues []*drainQueue) {
+	for pause := firstPause; ; pause = min(2*pause, longestPause) {
+		left := 0
+		for _, q := range queues {
+			if !q.proved && q.gaveUp == "" && len(q.consumers) > 0 {
+				r.round(ctx, q)
+				if !q.proved && q.gaveUp == "" {
+					left++
+				}
+			}
+		}
+		if left == 0 || len(r.producers) == 0 || r.fatalError() != nil {
+			return
+		}
+		select {
+		case <-time.After(pause):
+		case <-ctx.Done():
+			return
+		}
+	}
+}
+
+// round is rule 2, and then rule 3, for one queue.
+func (r *run) round(ctx context.Context, q *drainQueue) {
+	var parts []drainPart
+	for _, d := range q.consumers {
+		if d.consuming() {
+			parts = append(parts, d)
+		}
+	}
+	if len(parts) == 0 {
+		q.gaveUp = "its consumers have stopped before it was empty"
+		return
+	}
+	before := sumReceived(q.consumers)
+	var busy atomic.Bool
+	err := forEach(len(parts), askAtOnce, func(i int) error {
+		ready, consumers, err := askQueue(ctx, parts[i].s.ch, q.spec.Name)
+		if err != nil {
+			return err
+		}
+		q.ready.Store(ready)
+		q.others.Store(consumers - int64(len(parts)))
+		if ready > 0 && q.spec.Type != "stream" { // a stream keeps what was read
+			busy.Store(true)
+		}
+		return nil
+	})
+	switch {
+	case err != nil && ctx.Err() == nil:
+		q.gaveUp = err.Error()
+	case err != nil || busy.Load() || !r.allAcked(ctx, parts) || sumReceived(q.consumers) != before:
+		q.quietSince = 0
+	default:
+		q.agreed(before, r.clock.Now())
+	}
+}
+
+// agreed takes a round in which everything was quiet.
+func (q *drainQueue) agreed(received, now int64) {
+	if q.quietSince == 0 {
+		q.quietSince = now
+	}
+	complete := q.expected >= 0 && received >= q.expected
+	switch {
+	case q.slow && !complete && now-q.quietSince < int64(settleTime):
+	case q.others.Load() > 0:
+		q.gaveUp = fmt.Sprintf("%d other consumers are on it, which may hold messages", q.others.Load())
+	default:
+		q.proved = true
+	}
+}
+
+func sumReceived(parts []drainPart) (n int64) {
+	for _, d := range parts {
+		n += d.received()
+	}
+	return n
+}
+
+// ackPatience is how long a round waits for acks that are withheld. The next round asks again.
+const ackPatience = 200 * time.Millisecond
+
+// allAcked waits a little until the consumers have acked all that they have received.
+func (r *run) allAcked(ctx context.Context, parts []drainPart) bool {
+	deadline := time.Now().Add(ackPatience)
+	for {
+		owing := false
+		for _, d := range parts {
+			c := &d.s.count
+			if !d.s.spec.AutoAck && d.s.live() && c.acked.Load() < c.received.Load() {
+				owing = true
+				d.s.ch.conn.poke()
+			}
+		}
+		if !owing {
+			return true
+		}
+		if time.Now().After(deadline) || ctx.Err() != nil {
+			return false
+		}
+		time.Sleep(time.Millisecond)
+	}
+}
+
+// askQueue declares a queue passively.
+func askQueue(ctx context.Context, ch *channel, name string) (ready, consumers int64, err error) {
+	m, err := ch.call(ctx, &wire.QueueDeclare{Queue: name, Passive: true}, wire.QueueDeclareOkID)
+	if err != nil {
+		return 0, 0, err
+	}
+	ok := m.(*wire.QueueDeclareOk)
+	return int64(ok.MessageCount), int64(ok.ConsumerCount), nil
+}
+
+func (r *run) pokeConsumers() {
+	for _, c := range r.conns {
+		for _, l := range c.lanePlan {
+			if l.consumer != nil && c.usable() {
+				c.poke()
+				break
+			}
+		}
+	}
+}
+
+// cancelConsumers ends all subscriptions; what comes before a cancel-ok is recorded and acked like everything else.
+func (r *run) cancelConsumers(ctx context.Context) {
+	// The drain's time may be over: the consumers are cancelled all the same, in the time for closing.
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), r.plan.CloseTimeout)
+	defer cancel()
+	forEach(len(r.consumers), askAtOnce, func(i int) error {
+		s := r.consumers[i]
+		for k := range s.queues {
+			if s.ch.isGone() || !s.queues[k].state.CompareAndSwap(subscribed, cancelled) {
+				continue
+			}
+			if _, err := s.ch.call(ctx, &wire.BasicCancel{ConsumerTag: consumerTag(k)}, wire.BasicCancelOkID); err != nil {
+				return err // the channel is gone, or the broker mute: closing says so
+			}
+		}
+		return nil
+	})
+	r.pokeConsumers()
+	for _, s := range r.consumers {
+		if s.live() {
+			r.allAcked(ctx, []drainPart{{s, 0}})
+		}
+	}
+}
+
+// askRemaining asks once more what is ready in each queue, on a channel of its own: one that does not exist costs that
+// channel and no lane. Queues that vanish with their last consumer keep the answer of the last round.
+func (r *run) askRemaining(ctx context.Context, queues []*drainQueue) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), r.plan.CloseTimeout)
+	defer cancel()
+	for _, q := range queues {
+		if q.spec.AutoDelete && len(q.consumers) > 0 {
+			continue
+		}
+		ready, err := r.askApart(ctx, q.spec.Name)
+		if err == nil {
+			q.ready.Store(ready)
+		} else if errors.Is(err, context.DeadlineExceeded) {
+			return
+		}
+	}
+}
+
+// askApart asks on the spare channel of any connection that is still usable.
+func (r *run) askApart(ctx context.Context, queue string) (int64, error) {
+	for _, c := range r.conns {
+		if !c.opened.Load() || !c.usable() {
+			continue
+		}
+		ch, err := c.spare(ctx)
+		if err != nil {
+			return 0, err
+		}
+		ready, _, err := askQueue(ctx, ch, queue)
+		return ready, err
+	}
+	return 0, errors.New("no connection is left to ask on")
+}
+
+// spare is the connection's channel for questions, opened again where the last answer has closed it.
+func (c *conn) spare(ctx context.Context) (*channel, error) {
+	last := len(c.lanes) - 1
+	if ch := c.lane(last); ch != nil && !ch.isGone() {
+		return ch, nil
+	}
+	ch := newChannel(c, uint16(last))
+	c.lanes[last].Store(ch)
+	if _, err := ch.call(ctx, &wire.ChannelOpen{}, wire.ChannelOpenOkID); err != nil {
+		return nil, err
+	}
+	return ch, nil
+}

@@ -1,0 +1,176 @@
+package loadcore
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"sync"
+	"sync/atomic"
+
+	"leveret/capture/event"
+	"leveret/capture/manifest"
+)
+
+// engine is one run: its lanes, and what they have in common.
+type engine struct {
+	plan     *Plan // with defaults
+	clock    *event.Clock
+	rec      Recorder
+	pacer    *pacer
+	progress *Progress
+
+	conns     []*conn
+	producers []*producer
+	consumers []*consumer
+
+	barrier    atomic.Int64 // when load began; 0 before
+	end        atomic.Int64 // nothing that is due at or after it is sent
+	stopped    atomic.Bool  // publishing shall end
+	publishers atomic.Int32 // producers that are still publishing
+
+	// changed has a token when something happened that the main loop may be waiting for.
+	changed         chan struct{}
+	confirmsAwaited atomic.Bool // a producer whose last confirm has come says so
+
+	publishing     context.Context // ends what a producer waits for in the recorder
+	stopPublishing context.CancelFunc
+	draining       context.Context // ends with the drain timeout, once publishing has stopped
+	stopDraining   context.CancelFunc
+
+	closing atomic.Bool // connections are being closed: their loss is no failure of the run
+
+	mu       sync.Mutex // guards the following
+	failures []manifest.Failure
+	reason   string
+	fatal    error // the recorder's
+}
+
+func newEngine(plan *Plan, rec Recorder) *engine {
+	e := &engine{plan: plan, clock: plan.Clock, rec: rec, progress: plan.Progress, changed: make(chan struct{}, 1)}
+	e.end.Store(math.MaxInt64)
+	e.publishing, e.stopPublishing = context.WithCancel(context.Background())
+	e.draining, e.stopDraining = context.WithCancel(context.Background())
+	for i := range plan.Producers {
+		e.producers = append(e.producers, e.newProducer(i, &plan.Producers[i]))
+	}
+	for i := range plan.Consumers {
+		e.consumers = append(e.consumers, e.newConsumer(i, &plan.Consumers[i]))
+	}
+	e.conns = make([]*conn, plan.Connections)
+	for i := range e.conns {
+		e.conns[i] = &conn{eng: e, number: uint32(i), dead: make(chan struct{})}
+	}
+	for _, p := range e.producers {
+		c := e.conns[p.spec.Connection]
+		c.lanePlan = append(c.lanePlan, lanePlan{producer: p})
+	}
+	for _, s := range e.consumers {
+		c := e.conns[s.spec.Connection]
+		c.lanePlan = append(c.lanePlan, lanePlan{consumer: s})
+	}
+	return e
+}
+
+// wakeMain has the main loop look again.
+func (e *engine) wakeMain() { wakeUp(e.changed) }
+
+// stop ends publishing now; the first reason counts. What was due before end may still go out for catchUpGrace.
+func (e *engine) stop(reason string) {
+	e.mu.Lock()
+	if e.reason == "" {
+		e.reason = reason
+	}
+	e.mu.Unlock()
+	if e.stopped.Load() {
+		return
+	}
+	e.end.Store(min(e.end.Load(), e.clock.Now()))
+	e.stopped.Store(true)
+	for _, p := range e.producers {
+		wakeUp(p.wake)
+	}
+}
+
+// recorderRefused is called when the recorder fails or was no longer waited for.
+func (e *engine) recorderRefused() {
+	err := e.rec.Err()
+	if err == nil {
+		return
+	}
+	e.mu.Lock()
+	if e.fatal == nil {
+		e.fatal = fmt.Errorf("recording failed: %w", err)
+	}
+	e.mu.Unlock()
+	e.wakeMain()
+}
+
+func (e *engine) fatalError() error {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return e.fatal
+}
+
+func (e *engine) failed(f manifest.Failure) {
+	e.mu.Lock()
+	e.failures = append(e.failures, f)
+	e.mu.Unlock()
+	e.wakeMain()
+}
+
+// connectionLost is called once for a connection that is lost. Its lanes have been told.
+func (e *engine) connectionLost(c *conn, why loss) {
+	if e.closing.Load() {
+		return
+	}
+	open := 0
+	for _, l := range c.lanePlan {
+		if l.producer != nil {
+			open += l.producer.unsettled()
+		}
+	}
+	text := why.text
+	if open > 0 {
+		text += fmt.Sprintf("; %d messages were not confirmed", open)
+	}
+	e.failed(manifest.Failure{AtNS: e.clock.Now(), Connection: int(c.number), Code: int(why.code), Text: text})
+}
+
+// channelClosed is called when the broker has closed a channel.
+func (e *engine) channelClosed(ch *channel, why loss) {
+	if ch.producer != nil || ch.consumer != nil {
+		e.laneEvent(ch, event.ChannelClosed, why)
+	}
+}
+
+// laneEvent records what ended a lane, or a part of it, before it should.
+func (e *engine) laneEvent(ch *channel, state event.ConnectionState, why loss) {
+	ev := event.Connection{
+		At: e.clock.Now(), Connection: ch.conn.number, State: state,
+		Producer: event.NoLane, Consumer: event.NoLane, Code: why.code, Text: why.text,
+	}
+	f := manifest.Failure{AtNS: ev.At, Connection: int(ch.conn.number), Code: int(why.code), Text: why.text}
+	lane := 0
+	if ch.producer != nil {
+		lane, f.Producer = int(ch.producer.index), &lane
+		ev.Producer = uint32(lane)
+	} else {
+		lane, f.Consumer = int(ch.consumer.index), &lane
+		ev.Consumer = uint32(lane)
+	}
+	e.rec.Connection(&ev)
+	e.failed(f)
+}
+
+// producerFailed ends a producer whose connection goes on.
+func (e *engine) producerFailed(p *producer, text string) {
+	lane := int(p.index)
+	p.halt()
+	e.failed(manifest.Failure{AtNS: e.clock.Now(), Connection: int(p.ch.conn.number), Producer: &lane, Text: text})
+}
+
+// consumerEnded is called when a consumer can receive no more.
+func (e *engine) consumerEnded(s *consumer) {
+	s.ended.Store(true)
+	e.wakeMain()
+}

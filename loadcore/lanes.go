@@ -1,0 +1,111 @@
+package loadcore
+
+import (
+	"strconv"
+
+	"leveret/capture/event"
+	"leveret/capture/manifest"
+	"leveret/loadcore/wire"
+)
+
+// The control side of producers and consumers: how they are made, and how they end.
+
+func (e *engine) newProducer(index int, spec *manifest.Producer) *producer {
+	p := &producer{
+		eng: e, index: uint16(index), spec: spec, timed: spec.Rate.Messages > 0,
+		limit:   event.MaxSequence + 1,
+		sleeper: sleeper{index: -1, wake: make(chan struct{}, 1)},
+	}
+	if spec.Limit > 0 {
+		p.limit = min(p.limit, uint64(spec.Limit))
+	}
+	if spec.Confirm > 0 {
+		p.win = newWindow(spec.Confirm, 0)
+	}
+	p.sends = event.Sends{Producer: uint16(index), Size: uint32(spec.Size), Route: uint16(spec.Route)}
+	p.confirms.batch.Producer = uint16(index)
+	return p
+}
+
+// encode prepares the producer's frames; the channel is known and the connection's limits are negotiated.
+func (p *producer) encode() {
+	route := &p.eng.plan.Topology.Routes[p.spec.Route]
+	publish := wire.AppendPublish(nil, p.ch.number, route.Exchange, route.RoutingKey, p.spec.Mandatory)
+	var props *wire.Properties
+	if p.spec.Persistent {
+		props = &wire.Properties{DeliveryMode: wire.Persistent}
+	}
+	st := newStamper(p.eng.plan.Tag, p.index, p.spec.Size, p.timed)
+	p.enc = newEncoder(st, publish, p.ch.number, p.spec.Size, props, p.ch.conn.link.limits.FrameMax, p.spec.Batch)
+}
+
+func (e *engine) newConsumer(index int, spec *manifest.Consumer) *consumer {
+	s := &consumer{eng: e, index: uint16(index), spec: spec, every: uint64(max(spec.AckEvery, 1)), limit: uint64(spec.Limit)}
+	s.batch.Consumer = uint16(index)
+	s.queues = make([]subscription, len(spec.Queues))
+	for i, q := range spec.Queues {
+		s.queues[i].queue = uint16(q)
+		s.queues[i].name = e.plan.Topology.Queues[q].Name
+	}
+	return s
+}
+
+// consumerTag of a consumer's i-th queue; see consumer.subscription.
+func consumerTag(i int) string { return strconv.Itoa(i) }
+
+// live reports whether the consumer still takes messages and acks them.
+func (s *consumer) live() bool { return !s.ended.Load() && !s.finished.Load() }
+
+// finish is called by the reader when the limit is reached: what lies beyond it is recorded as it comes, but not acked.
+func (s *consumer) finish(dst []byte) []byte {
+	s.finished.Store(true)
+	if !s.ch.isGone() {
+		for i := range s.queues {
+			if s.queues[i].state.CompareAndSwap(subscribed, cancelling) {
+				dst = wire.AppendMethod(dst, s.ch.number, &wire.BasicCancel{ConsumerTag: consumerTag(i)})
+			}
+		}
+	}
+	s.eng.wakeMain()
+	return dst
+}
+
+// cancelConfirmed takes a cancel-ok; false if it is the answer to a question of somebody else's.
+func (s *consumer) cancelConfirmed(tag string) bool {
+	i, err := s.subscription([]byte(tag))
+	return err == nil && s.queues[i].state.CompareAndSwap(cancelling, cancelled)
+}
+
+// cancelledByBroker is basic.cancel from the broker: the queue was deleted, or its node is gone.
+func (s *consumer) cancelledByBroker(tag string) {
+	i, err := s.subscription([]byte(tag))
+	if err != nil {
+		return // not ours, nothing to stop
+	}
+	s.queues[i].state.Store(cancelled)
+	why := loss{text: "the broker cancelled the consumer of queue " + s.queues[i].name}
+	s.eng.laneEvent(s.ch, event.ConsumerCancelled, why)
+	for k := range s.queues {
+		if s.queues[k].state.Load() == subscribed {
+			return
+		}
+	}
+	s.eng.consumerEnded(s)
+}
+
+// unacked is how many deliveries of the consumer's i-th queue were never acked. For after the reader has ended.
+func (s *consumer) unacked(i int) int64 {
+	if s.spec.AutoAck {
+		return 0
+	}
+	if len(s.queues) == 1 {
+		return int64(s.tag - s.acked)
+	}
+	n := int64(0)
+	for _, local := range s.owed {
+		if int(local) == i {
+			n++
+		}
+	}
+	return n
+}

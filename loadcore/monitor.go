@@ -1,0 +1,105 @@
+package loadcore
+
+import (
+	"fmt"
+	"time"
+
+	"leveret/capture/event"
+	"leveret/loadcore/wire"
+)
+
+// monitorPeriod is how often the monitor looks. It bounds by how much a timeout of the engine can come late.
+const monitorPeriod = 100 * time.Millisecond
+
+// How long one write call may wait for the socket. A broker that holds a connection back by TCP alone does so for moments;
+// one that has sent connection.blocked may do so until somebody has freed its disk.
+const (
+	writeTimeout        = time.Minute
+	writeTimeoutBlocked = time.Hour
+)
+
+// watch is what the monitor remembers of a connection. All times are of the record's clock.
+type watch struct {
+	reads       uint64
+	silentSince int64
+	writes      uint64
+	idleSince   int64
+}
+
+// confirmWatch is what the monitor remembers of a producer: since when its oldest unsettled message has been the same.
+type confirmWatch struct {
+	tail  uint64
+	since int64
+}
+
+// monitor keeps the clocks of a run: heartbeats both ways, stuck writes, confirms that do not come, withheld acks, the
+// recorder's health. One goroutine for all connections; it never waits for any of them.
+func (e *engine) monitor(done <-chan struct{}) {
+	watches := make([]confirmWatch, len(e.producers))
+	ticker := time.NewTicker(monitorPeriod)
+	defer ticker.Stop()
+	for {
+		select {
+		case <-done:
+			return
+		case <-ticker.C:
+		}
+		now := e.clock.Now()
+		for _, c := range e.conns {
+			if c.opened.Load() && c.usable() {
+				c.look(now)
+			}
+		}
+		for i, p := range e.producers {
+			e.lookAtConfirms(p, &watches[i], now)
+		}
+		if e.rec.Err() != nil {
+			e.recorderRefused()
+		}
+	}
+}
+
+func (c *conn) look(now int64) {
+	w := &c.watch
+	interval := int64(c.link.limits.Heartbeat) * int64(time.Second)
+	// A reader that is busy, or waits for the recorder, is not a silent broker.
+	if reads := c.reads.Load(); reads != w.reads || !c.reading.Load() || w.silentSince == 0 {
+		w.reads, w.silentSince = reads, now
+	} else if interval > 0 && now-w.silentSince >= 2*interval {
+		c.fail(loss{text: fmt.Sprintf("nothing came from the broker for two heartbeat intervals (%d s)", 2*c.link.limits.Heartbeat)})
+		return
+	}
+	if writes := c.out.writes.Load(); writes != w.writes || w.idleSince == 0 {
+		w.writes, w.idleSince = writes, now
+	} else if interval > 0 && now-w.idleSince >= interval/2 && c.out.size.Load() == 0 && c.out.busy.Load() == 0 {
+		w.idleSince = now
+		c.out.send(wire.AppendHeartbeat(nil))
+	}
+	limit := writeTimeout
+	if c.current() == event.Blocked {
+		limit = writeTimeoutBlocked
+	}
+	if busy := c.out.busy.Load(); busy != 0 && now-busy > int64(limit) {
+		c.fail(loss{text: fmt.Sprintf("the broker has taken nothing from the socket for %v", limit)})
+		return
+	}
+	if c.withheld.Load() {
+		c.poke()
+	}
+}
+
+// lookAtConfirms ends a producer whose oldest message has waited too long. A blocked connection is not held against it.
+func (e *engine) lookAtConfirms(p *producer, w *confirmWatch, now int64) {
+	timeout := e.plan.ConfirmTimeout
+	if p.win == nil || timeout < 0 || p.halted.Load() || e.barrier.Load() == 0 {
+		return
+	}
+	tail := p.win.seen.Load()
+	if tail != w.tail || p.unsettled() == 0 || p.ch.conn.current() == event.Blocked {
+		w.tail, w.since = tail, now
+		return
+	}
+	if now-w.since >= int64(timeout) {
+		e.producerFailed(p, fmt.Sprintf("%d messages were not confirmed within %v", p.unsettled(), timeout))
+	}
+}

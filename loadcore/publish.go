@@ -1,0 +1,242 @@
+package loadcore
+
+import (
+	"sync/atomic"
+	"time"
+
+	"leveret/capture/event"
+	"leveret/capture/manifest"
+)
+
+// producer is one publishing channel: data plane. Its goroutine runs publish; what the reader owns is in confirm.go.
+type producer struct {
+	eng   *engine
+	index uint16
+	spec  *manifest.Producer
+	ch    *channel
+
+	enc   *encoder
+	win   *window // nil without confirms
+	timed bool    // a rate is set
+	sched schedule
+	seq   uint64 // next message
+	limit uint64 // messages in all
+	due   []int64
+	sends event.Sends
+
+	sleeper
+	parked atomic.Bool // waits for the window, or for channel.flow
+	halted atomic.Bool // its channel or connection is gone, or it is told to stop at once
+	paused atomic.Bool // by channel.flow
+
+	confirms confirms
+	count    producerCount
+}
+
+// producerCount is read by others while the run goes on. sent belongs to the producer, the others to the reader.
+type producerCount struct {
+	sent, notSent               atomic.Int64
+	_                           [48]byte
+	confirmed, nacked, returned atomic.Int64
+	_                           [40]byte
+}
+
+// catchUpGrace is how long after the end of publishing a late producer may still send what was due before the end. It covers
+// a scheduler's hiccup, so that a run of T seconds at N messages a second sends T*N; what is later is recorded as not sent.
+const catchUpGrace = 50 * time.Millisecond
+
+// publish sends until the limit, the end of publishing, or the end of the channel.
+func (p *producer) publish() {
+	for {
+		n := p.take()
+		if n == 0 {
+			break
+		}
+		if !p.reserve(n) {
+			break
+		}
+		p.enc.stamp(p.seq, n, p.sends.Due)
+		if !p.send(n) {
+			break
+		}
+	}
+	if p.timed && !p.halted.Load() {
+		p.recordNotSent()
+	}
+}
+
+// take decides how many messages go out now, waiting as long as there are none; 0 ends the producer. For a timed producer
+// their due times are then in sends.Due.
+func (p *producer) take() int {
+	for !p.halted.Load() && p.seq < p.limit {
+		room := p.room()
+		if p.timed {
+			n, more := p.takeDue(room)
+			if n > 0 || !more {
+				return n
+			}
+			continue
+		}
+		if p.eng.stopped.Load() {
+			return 0
+		}
+		if room > 0 {
+			return room
+		}
+		p.park()
+	}
+	return 0
+}
+
+// room is how many messages the batch, the limit and the window allow.
+func (p *producer) room() int {
+	if p.paused.Load() {
+		return 0
+	}
+	n := int(min(uint64(p.enc.most), p.limit-p.seq))
+	if p.win != nil {
+		n = min(n, p.win.free())
+	}
+	return n
+}
+
+// takeDue takes what is due, at most room; with more and no messages it has waited and is to be asked again.
+func (p *producer) takeDue(room int) (n int, more bool) {
+	end := p.eng.end.Load()
+	now := p.eng.clock.Now()
+	last := addClock(end, uint64(catchUpGrace))
+	if now >= last || p.sched.due >= end && now >= end {
+		return 0, false
+	}
+	if room == 0 {
+		p.parkUntil(last)
+		return 0, true
+	}
+	p.due = p.due[:0]
+	for len(p.due) < room && p.sched.due <= now && p.sched.due < end {
+		p.due = append(p.due, p.sched.due)
+		p.sched.next()
+	}
+	if len(p.due) == 0 {
+		if p.eng.pacer.waitFor(&p.sleeper, min(p.sched.due, end)) {
+			<-p.wake
+		}
+		return 0, true
+	}
+	p.sends.Due = p.due
+	return len(p.due), true
+}
+
+// park waits until the reader has made room. The flag is set before room is looked at once more, and the reader looks at
+// the flag after it has made room: so no wake-up is lost.
+func (p *producer) park() {
+	p.parked.Store(true)
+	if p.room() == 0 && !p.halted.Load() && !p.eng.stopped.Load() {
+		<-p.wake
+	}
+	p.parked.Store(false)
+}
+
+// parkUntil is park, at most until a time.
+func (p *producer) parkUntil(until int64) {
+	p.parked.Store(true)
+	if p.room() == 0 && !p.halted.Load() && p.eng.pacer.waitFor(&p.sleeper, until) {
+		<-p.wake
+	}
+	p.parked.Store(false)
+}
+
+func (p *producer) reserve(n int) bool {
+	rows := n
+	if p.spec.Mandatory {
+		rows += n // each may come back besides being settled
+	}
+	err := p.eng.rec.Reserve(p.eng.publishing, rows)
+	if err != nil {
+		p.eng.recorderRefused()
+		if p.timed { // these slots stay unsent
+			p.sched.seek(p.sched.n - uint64(n))
+		}
+	}
+	return err == nil
+}
+
+// send writes a batch and records it; false if the connection failed under it. The window knows of the batch before the
+// write call begins.
+func (p *producer) send(n int) bool {
+	out := p.ch.conn.out
+	out.lock()
+	if p.halted.Load() { // nothing may follow the close-ok of a channel, see channel.shut
+		out.unlock()
+		return false
+	}
+	if p.win != nil {
+		p.win.publish(n)
+	}
+	p.sends.Sent = p.eng.clock.Now()
+	out.begin(p.sends.Sent)
+	bytes, err := p.enc.write(out.sock, n)
+	out.end()
+	p.sends.Written = p.eng.clock.Now()
+	out.unlock()
+	if err != nil {
+		// What the socket has not even begun to take was not sent.
+		n = (bytes + p.enc.bytes() - 1) / p.enc.bytes()
+	}
+	p.record(n, bytes)
+	if err != nil {
+		p.ch.conn.fail(err)
+	}
+	return err == nil
+}
+
+func (p *producer) record(n, bytes int) {
+	if n > 0 {
+		s := &p.sends
+		s.First, s.N, s.Bytes = p.seq, n, bytes
+		if p.timed {
+			s.Due = s.Due[:n]
+		}
+		p.eng.rec.Sends(s)
+		p.seq += uint64(n)
+		p.count.sent.Store(p.count.sent.Load() + int64(n))
+	}
+}
+
+// recordNotSent records the slots that were due before the end and had to stay unsent: leaving them out would flatter the
+// response latency.
+func (p *producer) recordNotSent() {
+	const rows = 4096
+	end := p.eng.end.Load()
+	for p.sched.due < end && p.seq < p.limit {
+		p.due = p.due[:0]
+		for len(p.due) < rows && p.sched.due < end && p.seq+uint64(len(p.due)) < p.limit {
+			p.due = append(p.due, p.sched.due)
+			p.sched.next()
+		}
+		n := len(p.due)
+		if p.eng.rec.Reserve(p.eng.draining, n) != nil {
+			p.eng.recorderRefused()
+			return
+		}
+		s := &p.sends
+		s.First, s.N, s.Bytes, s.Due, s.Sent, s.Written = p.seq, n, 0, p.due, event.None, event.None
+		p.eng.rec.Sends(s)
+		p.seq += uint64(n)
+		p.count.notSent.Store(p.count.notSent.Load() + int64(n))
+	}
+}
+
+// halt stops the producer as soon as the write call that may be under way returns.
+func (p *producer) halt() {
+	p.halted.Store(true)
+	wakeUp(p.wake)
+}
+
+// pause is channel.flow from the broker.
+func (p *producer) pause(on bool) {
+	p.paused.Store(on)
+	if !on {
+		wakeUp(p.wake)
+	}
+}

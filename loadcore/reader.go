@@ -1,0 +1,303 @@
+package loadcore
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"time"
+
+	"leveret/loadcore/wire"
+)
+
+// The reading end of a connection: data plane. Nothing here allocates per message.
+//
+// Bytes are read into one buffer and taken from it in place. Only a frame of method or header that is cut off at the end is
+// moved to the front; a body frame is consumed as far as it is there (streaming), so that large bodies are neither copied
+// nor buffered.
+
+// Read buffer sizes in bytes. It begins small, for connections that have little to say, and doubles when a read fills it.
+const (
+	readBufferMin = 16 << 10
+	readBufferMax = 256 << 10
+)
+
+// inbound is what has been read. buf[start:end] is not taken yet.
+type inbound struct {
+	buf        []byte
+	start, end int
+	filled     bool // the last read filled the buffer: the next one shall have more room
+	need       int  // whole length of the frame that is cut off; 0 if unknown
+
+	// A body frame that is taken while it arrives.
+	streaming bool
+	channel   *channel
+	left      int // payload bytes still to come; then the end octet
+}
+
+// readLoop reads until the connection ends.
+func (c *conn) readLoop() {
+	defer c.readers.Done()
+	for {
+		err := c.fill()
+		if errors.Is(err, os.ErrDeadlineExceeded) {
+			// Poked. Reset the deadline first, then look at the flag: see poke.
+			c.link.sock.SetReadDeadline(time.Time{})
+			if c.chores.Swap(false) {
+				c.chore()
+			}
+			continue
+		}
+		if err == nil {
+			c.at = c.eng.clock.Now()
+			err = c.take()
+			if unasked := c.finishRead(); err == nil {
+				err = unasked
+			}
+		}
+		if err != nil {
+			c.readEnded(err)
+			return
+		}
+	}
+}
+
+func (c *conn) readEnded(err error) {
+	switch {
+	case err == errClosed:
+		c.end()
+		return
+	case errors.Is(err, io.EOF) && (c.in.start < c.in.end || c.in.streaming):
+		err = errors.New("the broker closed the socket in the middle of a frame")
+	case errors.Is(err, io.EOF):
+		err = errors.New("the broker closed the socket without connection.close")
+	}
+	c.fail(err)
+}
+
+// fill is the one read call. It makes room first.
+func (c *conn) fill() error {
+	in := &c.in
+	if in.start == in.end {
+		in.start, in.end = 0, 0
+	}
+	if want := in.wanted(); want > len(in.buf) {
+		bigger := make([]byte, want)
+		in.end = copy(bigger, in.buf[in.start:in.end])
+		in.start, in.buf = 0, bigger
+	} else if in.start > 0 { // the rest of a frame, short: bodies are streamed
+		in.end = copy(in.buf, in.buf[in.start:in.end])
+		in.start = 0
+	}
+	c.reading.Store(true)
+	n, err := c.link.sock.Read(in.buf[in.end:])
+	c.reading.Store(false)
+	in.end += n
+	in.filled = in.end == len(in.buf)
+	if n > 0 {
+		c.reads.Add(1)
+		return nil // an error comes again with the next call
+	}
+	if err == nil {
+		err = io.ErrNoProgress
+	}
+	return err
+}
+
+// wanted is how large the buffer has to be for the next read. A cut-off frame is never over frame-max, which bounds it.
+func (in *inbound) wanted() int {
+	size := max(len(in.buf), readBufferMin)
+	if in.filled && size < readBufferMax {
+		size *= 2
+	}
+	return max(size, in.need)
+}
+
+// take handles everything in the buffer that is whole, and bodies as far as they are there.
+func (c *conn) take() error {
+	in := &c.in
+	in.need = 0
+	for {
+		if in.streaming {
+			done, err := c.stream()
+			if !done || err != nil {
+				return err
+			}
+		}
+		buf := in.buf[in.start:in.end]
+		f, n, err := wire.NextFrame(buf, c.link.limits.FrameMax)
+		if err != nil {
+			return err
+		}
+		if n == 0 {
+			begun, err := c.beginStream(buf)
+			if !begun {
+				return err
+			}
+			continue
+		}
+		in.start += n
+		if err := c.frame(f); err != nil {
+			return err
+		}
+	}
+}
+
+// lane is the channel of a number, nil if it was never opened.
+func (c *conn) lane(number int) *channel {
+	if number >= len(c.lanes) {
+		return nil
+	}
+	return c.lanes[number].Load()
+}
+
+func notOpen(number int) error {
+	return fmt.Errorf("the broker sent a frame on channel %d, which is not open", number)
+}
+
+// frame handles one whole frame.
+func (c *conn) frame(f wire.Frame) error {
+	ch := c.lane(int(f.Channel))
+	if ch == nil {
+		return notOpen(int(f.Channel))
+	}
+	switch f.Type {
+	case wire.FrameMethod:
+		return c.method(ch, f.Payload)
+	case wire.FrameHeader:
+		h, err := wire.ParseHeader(f.Payload)
+		if err != nil {
+			return err
+		}
+		return ch.header(h.BodySize)
+	case wire.FrameBody:
+		return ch.body(f.Payload)
+	}
+	return nil // a heartbeat: having come is all it is for
+}
+
+func (c *conn) method(ch *channel, payload []byte) error {
+	id, args, err := wire.PeekMethod(payload)
+	if err != nil {
+		return err
+	}
+	if ch.content.expects != contentNone && ch.number != 0 {
+		return fmt.Errorf("the broker sent %s on channel %d in the middle of a message", id, ch.number)
+	}
+	switch id {
+	case wire.BasicDeliverID:
+		if ch.consumer != nil {
+			return ch.consumer.deliver(args)
+		}
+	case wire.BasicAckID, wire.BasicNackID:
+		if ch.producer != nil {
+			return ch.producer.settled(id, args)
+		}
+	case wire.BasicReturnID:
+		if ch.producer != nil {
+			return ch.producer.returned(args)
+		}
+	default:
+		return c.control(ch, payload)
+	}
+	return fmt.Errorf("the broker sent %s on channel %d, which is not of that kind", id, ch.number)
+}
+
+// beginStream starts on a body frame whose head is there and whose end is not. false: wait for more.
+func (c *conn) beginStream(buf []byte) (bool, error) {
+	size, ok := wire.FrameSize(buf)
+	if !ok {
+		return false, nil
+	}
+	if buf[0] != wire.FrameBody {
+		c.in.need = size
+		return false, nil
+	}
+	const head = wire.FrameOverhead - 1
+	number := int(buf[1])<<8 | int(buf[2])
+	ch := c.lane(number)
+	if ch == nil {
+		return false, notOpen(number)
+	}
+	c.in.streaming, c.in.channel, c.in.left = true, ch, size-wire.FrameOverhead
+	c.in.start += head
+	return true, nil
+}
+
+// finishRead does what is done once per read call: rows to the recorder, room in the windows, acks, answers.
+func (c *conn) finishRead() error {
+	for _, p := range c.producersRead {
+		p.finishRead(c.at)
+	}
+	c.producersRead = c.producersRead[:0]
+	if len(c.consumersRead) > 0 {
+		c.finishConsumers()
+	}
+	if len(c.answers) > 0 {
+		return c.handOver()
+	}
+	return nil
+}
+
+func (c *conn) finishConsumers() {
+	congested := c.eng.rec.Congested()
+	hold := congested || c.out.congested()
+	acks, withheld, automatic := c.acks[:0], false, false
+	for _, s := range c.consumersRead {
+		acks = s.finishRead(acks, c.at, hold)
+		withheld = withheld || hold && s.owes()
+		automatic = automatic || s.spec.AutoAck
+	}
+	c.consumersRead = c.consumersRead[:0]
+	if len(acks) > 0 {
+		c.out.send(acks)
+	}
+	c.acks = acks
+	c.withheld.Store(withheld)
+	if congested && automatic {
+		c.pauseReading()
+	}
+}
+
+// pauseReading waits until the recorder has caught up: with automatic acks only the socket's buffer can hold the broker
+// back. The run's own bounds end it as well.
+func (c *conn) pauseReading() {
+	for c.eng.rec.Congested() && c.eng.rec.Err() == nil && c.usable() {
+		time.Sleep(time.Millisecond)
+	}
+}
+
+// chore has all consumers of the connection send the acks that they owe.
+func (c *conn) chore() {
+	c.at = c.eng.clock.Now()
+	for i := range c.lanes {
+		if ch := c.lanes[i].Load(); ch != nil && ch.consumer != nil {
+			ch.consumer.touch()
+		}
+	}
+	if len(c.consumersRead) > 0 {
+		c.finishConsumers()
+	}
+}
+
+// stream takes what is there of the body frame that is arriving; done once its end octet is taken.
+func (c *conn) stream() (done bool, err error) {
+	in := &c.in
+	if n := min(in.left, in.end-in.start); n > 0 {
+		piece := in.buf[in.start : in.start+n : in.start+n]
+		in.start += n
+		in.left -= n
+		if err := in.channel.body(piece); err != nil {
+			return false, err
+		}
+	}
+	if in.left > 0 || in.start == in.end {
+		return false, nil
+	}
+	if in.buf[in.start] != wire.FrameEnd {
+		return false, fmt.Errorf("a body frame on channel %d does not end with %#02x", in.channel.number, wire.FrameEnd)
+	}
+	in.start++
+	in.streaming, in.channel = false, nil
+	return true, nil
+}

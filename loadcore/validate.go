@@ -1,0 +1,153 @@
+package loadcore
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"time"
+
+	"leveret/capture/event"
+	"leveret/capture/manifest"
+	"leveret/loadcore/wire"
+)
+
+// withDefaults is a copy of the plan with the fields filled in that are 0.
+func (p *Plan) withDefaults() *Plan {
+	d := *p
+	for _, f := range []struct {
+		to *time.Duration
+		or time.Duration
+	}{{&d.ConfirmTimeout, DefaultConfirmTimeout}, {&d.DrainTimeout, DefaultDrainTimeout}, {&d.CloseTimeout, DefaultCloseTimeout}} {
+		if *f.to == 0 {
+			*f.to = f.or
+		}
+	}
+	if d.Clock == nil {
+		d.Clock = event.NewClock()
+	}
+	if d.Progress == nil {
+		d.Progress = new(Progress)
+	}
+	return &d
+}
+
+// connectOptions of connection number n, with defaults.
+func (p *Plan) connectOptions(n uint32) ConnectOptions {
+	return ConnectOptions{
+		Name:    fmt.Sprintf("leveret %s connection %d", p.ID, n),
+		Timeout: p.ConnectTimeout, FrameMax: p.FrameMax, ChannelMax: p.ChannelMax, Heartbeat: p.Heartbeat,
+	}.withDefaults(&p.Endpoint)
+}
+
+// Validate checks the whole plan; all its errors are in the one that it returns, a line each, with option, value and
+// remedy.
+func (p *Plan) Validate() error {
+	var errs []error
+	bad := func(format string, args ...any) { errs = append(errs, fmt.Errorf(format, args...)) }
+	if p.Tag > event.MaxTag {
+		bad("run tag %d: at most %d fits the stamp", p.Tag, event.MaxTag)
+	}
+	if p.Topology == nil {
+		return errors.Join(append(errs, errors.New("the plan has no topology"))...)
+	}
+	if n := len(p.Producers); n > event.MaxProducers {
+		bad("--producers: %d producers in all, at most %d fit the stamp", n, event.MaxProducers)
+	}
+	if n := len(p.Consumers); n > math.MaxUint16+1 {
+		bad("--consumers: %d consumers in all, at most %d fit the record", n, math.MaxUint16+1)
+	}
+	if len(p.Producers)+len(p.Consumers) == 0 {
+		bad("--producers=0 --consumers=0: there is nothing to do, give at least one of them")
+	}
+	for _, d := range []struct {
+		option string
+		value  time.Duration
+	}{{"time", p.Time}, {"connect-timeout", p.ConnectTimeout}, {"drain-timeout", p.DrainTimeout}, {"close-timeout", p.CloseTimeout}} {
+		if d.value < 0 {
+			bad("--%s=%v: want a positive duration", d.option, d.value)
+		}
+	}
+	if err := checkFrameMax(p.FrameMax); err != nil {
+		bad("--frame-max=%d: %w", p.FrameMax, err)
+	}
+	if len(p.Topology.Queues) > math.MaxUint16+1 || len(p.Topology.Routes) > math.MaxUint16+1 {
+		bad("the topology has %d queues and %d routes, at most %d of each fit the record", len(p.Topology.Queues), len(p.Topology.Routes), math.MaxUint16+1)
+	}
+	for i := range p.Producers {
+		if err := p.checkProducer(&p.Producers[i]); err != nil {
+			bad("producer %d: %w", i, err)
+			break // one stands for all: they are made from the same options
+		}
+	}
+	for i := range p.Consumers {
+		if err := p.checkConsumer(&p.Consumers[i]); err != nil {
+			bad("consumer %d: %w", i, err)
+			break
+		}
+	}
+	return errors.Join(errs...)
+}
+
+func (p *Plan) checkProducer(s *manifest.Producer) error {
+	switch {
+	case s.Connection < 0 || s.Connection >= p.Connections:
+		return fmt.Errorf("connection %d of %d does not exist", s.Connection, p.Connections)
+	case s.Route < 0 || s.Route >= len(p.Topology.Routes):
+		return fmt.Errorf("route %d of %d does not exist", s.Route, len(p.Topology.Routes))
+	case s.Size < StampSize:
+		return fmt.Errorf("--size=%d: want at least %d bytes, which the stamp takes", s.Size, StampSize)
+	case s.Size > math.MaxInt32:
+		return fmt.Errorf("--size=%d: want at most %d bytes", s.Size, math.MaxInt32)
+	case s.Confirm < 0 || s.Confirm > maxWindow:
+		return fmt.Errorf("--confirm=%d: want 0 (no confirms) to %d", s.Confirm, maxWindow)
+	case s.Limit < 0 || s.Limit > event.MaxSequence:
+		return fmt.Errorf("--pmessages=%d: want 0 (no limit) to %d, the sequences of a producer", s.Limit, int64(event.MaxSequence))
+	case s.Batch < 0:
+		return fmt.Errorf("--batch=%d: want 0 (as many as 64 KiB hold) or more", s.Batch)
+	case s.Rate.Messages < 0 || s.Rate.Messages > 0 && s.Rate.PerNS <= 0:
+		return fmt.Errorf("--rate: %d messages in %d ns is no rate", s.Rate.Messages, s.Rate.PerNS)
+	case s.PhaseNS < 0:
+		return fmt.Errorf("phase %d ns: want 0 or more", s.PhaseNS)
+	case s.Stamp != "" && s.Stamp != "body":
+		return fmt.Errorf("--stamp=%s: want body", s.Stamp)
+	}
+	route := &p.Topology.Routes[s.Route]
+	return errors.Join(wire.CheckShortString("--exchange", route.Exchange), wire.CheckShortString("--routing-key", route.RoutingKey))
+}
+
+// maxWindow bounds a confirm window: its ring takes a bit a message, and the settlements of one frame a uint32.
+const maxWindow = 1 << 30
+
+func (p *Plan) checkConsumer(s *manifest.Consumer) error {
+	switch {
+	case s.Connection < 0 || s.Connection >= p.Connections:
+		return fmt.Errorf("connection %d of %d does not exist", s.Connection, p.Connections)
+	case len(s.Queues) == 0:
+		return errors.New("--queue: it has no queue to consume from")
+	case s.Prefetch < 0 || s.Prefetch > math.MaxUint16:
+		return fmt.Errorf("--qos=%d: want 0 (no limit) to %d", s.Prefetch, math.MaxUint16)
+	case s.AckEvery < 0:
+		return fmt.Errorf("--multi-ack-every=%d: want 1 or more", s.AckEvery)
+	case !s.AutoAck && s.Prefetch > 0 && s.AckEvery > s.Prefetch:
+		return fmt.Errorf("--multi-ack-every=%d with --qos=%d: the broker would wait for acks and the consumer for messages; want --multi-ack-every of at most --qos", s.AckEvery, s.Prefetch)
+	case s.Limit < 0:
+		return fmt.Errorf("--cmessages=%d: want 0 (no limit) or more", s.Limit)
+	}
+	for _, q := range s.Queues {
+		if q < 0 || q >= len(p.Topology.Queues) {
+			return fmt.Errorf("queue %d of %d does not exist", q, len(p.Topology.Queues))
+		}
+		if err := wire.CheckShortString("--queue", p.Topology.Queues[q].Name); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// checkFrameMax refuses a frame-max (bytes) that the protocol does not allow; 0 means no limit.
+func checkFrameMax(limit uint32) error {
+	if limit != 0 && limit < wire.FrameMinSize {
+		return fmt.Errorf("want at least %d bytes, the protocol's least frame-max, or 0 for no limit", wire.FrameMinSize)
+	}
+	return nil
+}
