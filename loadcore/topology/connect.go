@@ -1,0 +1,89 @@
+package topology
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"net"
+	"time"
+
+	amqp "github.com/rabbitmq/amqp091-go"
+
+	"leveret/loadcore"
+)
+
+// heartbeat finds out that the broker is gone while it is asked to declare something.
+const heartbeat = 10 * time.Second
+
+// connect opens the connection within the endpoint's connect timeout. The error is a *loadcore.ConnectError and holds no
+// password.
+func connect(ctx context.Context, ep loadcore.Endpoint, name string) (*amqp.Connection, net.Conn, error) {
+	timeout := loadcore.DefaultConnectTimeout
+	if ep.ConnectTimeout != nil {
+		timeout = *ep.ConnectTimeout
+	}
+	ctx, cancel := context.WithTimeout(ctx, timeout)
+	defer cancel()
+	sock, err := new(net.Dialer).DialContext(ctx, "tcp", ep.Address())
+	if err != nil {
+		return nil, nil, connectError(&ep, loadcore.StageDial, err)
+	}
+	stop := context.AfterFunc(ctx, func() { sock.Close() })
+	conn, stage, err := shake(ctx, sock, &ep, name)
+	if !stop() {
+		err = context.Cause(ctx) // the real reason, whatever the closed socket led to
+	}
+	if err != nil {
+		sock.Close()
+		return nil, nil, connectError(&ep, stage, err)
+	}
+	return conn, sock, nil
+}
+
+// shake makes an AMQP connection of a socket; closing the socket ends it.
+func shake(ctx context.Context, sock net.Conn, ep *loadcore.Endpoint, name string) (*amqp.Connection, loadcore.Stage, error) {
+	if ep.TLS != nil {
+		secured := tls.Client(sock, ep.TLS)
+		if err := secured.HandshakeContext(ctx); err != nil {
+			return nil, loadcore.StageTLS, err
+		}
+		sock = secured
+	}
+	conn, err := amqp.Open(sock, config(ep, name))
+	return conn, loadcore.StageLogin, err
+}
+
+func config(ep *loadcore.Endpoint, name string) amqp.Config {
+	c := amqp.Config{
+		Vhost:      ep.VHost,
+		Heartbeat:  heartbeat,
+		Locale:     "en_US",
+		Properties: amqp.Table{"product": "leveret", "connection_name": name},
+		SASL:       []amqp.Authentication{&amqp.PlainAuth{Username: ep.User, Password: ep.Password()}},
+	}
+	if ep.External {
+		c.SASL = []amqp.Authentication{&amqp.ExternalAuth{}}
+	}
+	return c
+}
+
+// connectError has few hints: a run has met this broker a moment ago, and what is usually wrong was said then.
+func connectError(ep *loadcore.Endpoint, stage loadcore.Stage, err error) error {
+	e := &loadcore.ConnectError{Endpoint: ep.String(), Stage: stage, Text: err.Error(), Err: err}
+	var refusal *amqp.Error
+	if !errors.As(err, &refusal) {
+		return e
+	}
+	e.Text = refusal.Reason
+	if refusal.Server {
+		e.Code = uint16(refusal.Code)
+	}
+	switch {
+	case refusal.Code == amqp.NotAllowed:
+		e.Stage = loadcore.StageOpen
+		e.Hint = "the vhost is the URI's path: /%2F or nothing for the vhost \"/\""
+	case refusal.Code == amqp.AccessRefused:
+		e.Hint = "user or password is wrong, or this user may not log in from here (guest may only on localhost)"
+	}
+	return e
+}

@@ -1,0 +1,110 @@
+// Package topology declares what a run publishes to and consumes from, and works out which queues each routing key
+// reaches.
+//
+// In flows a manifest.Topology as planned; out flows the same one as the broker has it: server-given names, ready counts
+// at the start, and Routes with their queues, by which the analysis later judges what must have arrived where.
+//
+//	session, err := topology.Declare(ctx, endpoint, "run-1 topology", &t)
+//	...the run...
+//	err = session.Close()
+//
+// It is the one user of amqp091-go outside tests: declaring is not worth speed, and a second implementation of the
+// protocol keeps our own honest.
+package topology
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"time"
+
+	amqp "github.com/rabbitmq/amqp091-go"
+
+	"leveret/capture/manifest"
+	"leveret/loadcore"
+)
+
+// closeTimeout bounds the end of a session.
+const closeTimeout = 5 * time.Second
+
+// Session is the connection that declared. It stays open during the run.
+type Session struct {
+	conn     *amqp.Connection
+	sock     net.Conn // what conn runs on: closing it ends every call at once
+	topology *manifest.Topology
+}
+
+// Declare checks t (Validate), connects, declares the exchanges and queues that have Declare set, looks for those that
+// have not, and binds. It writes into t what it learns: names given by the broker, ReadyAtStart, Routes. A Predeclared
+// topology is only looked at.
+//
+// Errors of the connection are *loadcore.ConnectError, refusals of the broker *Error. Cancelling ctx ends it at any point.
+// On an error queues that the broker named are deleted again; others that were declared until then stay.
+func Declare(ctx context.Context, ep loadcore.Endpoint, connectionName string, t *manifest.Topology) (*Session, error) {
+	if err := Validate(t); err != nil {
+		return nil, err
+	}
+	conn, sock, err := connect(ctx, ep, connectionName)
+	if err != nil {
+		return nil, err
+	}
+	s := &Session{conn: conn, sock: sock, topology: t}
+	if err := s.declare(ctx); err != nil {
+		// The refusal is what the user can act on, not how the end went after it.
+		_ = s.Close()
+		return nil, err
+	}
+	return s, nil
+}
+
+func (s *Session) declare(ctx context.Context) error {
+	// The library's calls take no context; without their connection they end.
+	stop := context.AfterFunc(ctx, func() { s.sock.Close() })
+	defer stop()
+	d := &declarer{conn: s.conn, topology: s.topology, fresh: map[string]bool{}}
+	if err := d.all(); err != nil {
+		if ctx.Err() != nil {
+			return fmt.Errorf("declaring the topology: %w", context.Cause(ctx))
+		}
+		return err
+	}
+	return nil
+}
+
+// Close ends the session. Queues that the broker named and that are to be deleted automatically are deleted if nobody
+// uses them: those that never had a consumer would stay for ever otherwise. A connection that is gone already is no error.
+func (s *Session) Close() error {
+	if err := s.deleteStrays(); err != nil && !errors.Is(err, amqp.ErrClosed) {
+		_ = s.conn.CloseDeadline(time.Now().Add(closeTimeout))
+		return fmt.Errorf("deleting queues that the broker named: %w", err)
+	}
+	if err := s.conn.CloseDeadline(time.Now().Add(closeTimeout)); err != nil && !errors.Is(err, amqp.ErrClosed) {
+		return fmt.Errorf("closing the connection that declared the topology: %w", err)
+	}
+	return nil
+}
+
+func (s *Session) deleteStrays() error {
+	var ch *amqp.Channel
+	for _, q := range s.topology.Queues {
+		if !q.ServerNamed || !q.AutoDelete || q.Name == "" {
+			continue
+		}
+		if ch == nil || ch.IsClosed() {
+			var err error
+			if ch, err = s.conn.Channel(); err != nil {
+				return err
+			}
+		}
+		var refusal *amqp.Error
+		_, err := ch.QueueDelete(q.Name, true, false, false)
+		if errors.As(err, &refusal) && refusal.Server {
+			continue // in use, so it goes with its last consumer; the refusal closed the channel
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
