@@ -93,6 +93,15 @@ func (c *conn) begin() {
 	c.in.buf = make([]byte, max(readBufferMin, len(c.link.ahead)))
 	c.in.end = copy(c.in.buf, c.link.ahead)
 	c.link.ahead = nil
+	c.prepareLanes()
+	c.enter(event.Open, loss{})
+	c.opened.Store(true)
+	c.readers.Add(1)
+	go c.readLoop()
+}
+
+// prepareLanes makes the channels that the connection will carry.
+func (c *conn) prepareLanes() {
 	c.lanes = make([]atomicChannel, len(c.lanePlan)+2)
 	c.lanes[0].Store(newChannel(c, 0))
 	for i, l := range c.lanePlan {
@@ -105,10 +114,6 @@ func (c *conn) begin() {
 		}
 		c.lanes[i+1].Store(ch)
 	}
-	c.enter(event.Open, loss{})
-	c.opened.Store(true)
-	c.readers.Add(1)
-	go c.readLoop()
 }
 
 func (c *conn) openLanes(ctx context.Context) error {

@@ -1,0 +1,5 @@
+//go:build !race
+
+package loadcore
+
+const raceDetector = false
