@@ -18,7 +18,7 @@ func (m *ConnectionStart) visit(a *arguments) {
 	a.longstr("locales", &m.Locales)
 }
 
-// ConnectionStartOk is the client's answer. Response holds credentials: never print it.
+// ConnectionStartOk is the client's answer. Response holds credentials; the structure prints without it.
 type ConnectionStartOk struct {
 	ClientProperties            Table
 	Mechanism, Response, Locale string
@@ -38,7 +38,7 @@ type ConnectionSecure struct{ Challenge string }
 func (*ConnectionSecure) ID() MethodID         { return ConnectionSecureID }
 func (m *ConnectionSecure) visit(a *arguments) { a.longstr("challenge", &m.Challenge) }
 
-// ConnectionSecureOk is the client's answer. Response holds credentials: never print it.
+// ConnectionSecureOk is the client's answer. Response holds credentials; the structure prints without it.
 type ConnectionSecureOk struct{ Response string }
 
 func (*ConnectionSecureOk) ID() MethodID         { return ConnectionSecureOkID }
@@ -111,7 +111,7 @@ type ConnectionUnblocked struct{ noArgs }
 
 func (*ConnectionUnblocked) ID() MethodID { return ConnectionUnblockedID }
 
-// ConnectionUpdateSecret, from the client, replaces an expiring credential. NewSecret: never print it.
+// ConnectionUpdateSecret, from the client, replaces an expiring credential; the structure prints without it.
 type ConnectionUpdateSecret struct{ NewSecret, Reason string }
 
 func (*ConnectionUpdateSecret) ID() MethodID { return ConnectionUpdateSecretID }

@@ -7,6 +7,30 @@ import "encoding/binary"
 // arguments that PeekMethod returns; the slices in their results alias these arguments, capped, and are valid as long
 // as the buffer that the frame was found in. Errors are *SyntaxError, and the result is then zero.
 
+// tagAndBits is the length of a delivery tag and the octet of flags that follows it in every method that has one.
+const tagAndBits = 9
+
+// cutShort splits a short string from the front of b, both parts aliasing b. If it does not fit, both are nil, and so
+// are those of the next cut: a nil rest at the end means that something did not fit, an empty one that all did.
+func cutShort(b []byte) (s, rest []byte) {
+	if len(b) == 0 || len(b) <= int(b[0]) {
+		return nil, nil
+	}
+	n := int(b[0]) + 1
+	return b[1:n:n], b[n:]
+}
+
+// argumentsError describes what is wrong with arguments that a parser here has refused, by reading them again with the
+// control plane's reader.
+//
+//go:noinline
+func argumentsError(args []byte, id MethodID) error {
+	a := arguments{mode: reading, r: reader{buf: args}}
+	k := kinds[id]
+	k.make().visit(&a)
+	return a.r.newSyntaxError(k.name)
+}
+
 // Publish is basic.publish.
 type Publish struct {
 	Exchange, RoutingKey []byte
@@ -16,15 +40,15 @@ type Publish struct {
 
 // ParsePublish reads the arguments of basic.publish.
 func ParsePublish(args []byte) (Publish, error) {
-	r := reader{buf: args}
-	r.u16() // reserved
-	p := Publish{Exchange: r.short(), RoutingKey: r.short()}
-	flags := r.u8()
-	p.Mandatory, p.Immediate = flags&1 != 0, flags&2 != 0
-	if !r.whole() {
-		return Publish{}, r.newSyntaxError(BasicPublishID.String())
+	if len(args) < 2 { // reserved
+		return Publish{}, argumentsError(args, BasicPublishID)
 	}
-	return p, nil
+	exchange, rest := cutShort(args[2:])
+	key, rest := cutShort(rest)
+	if len(rest) != 1 {
+		return Publish{}, argumentsError(args, BasicPublishID)
+	}
+	return Publish{Exchange: exchange, RoutingKey: key, Mandatory: rest[0]&1 != 0, Immediate: rest[0]&2 != 0}, nil
 }
 
 // AppendPublish appends a basic.publish frame. Content header and body frames have to follow it on the channel.
@@ -47,12 +71,17 @@ type Deliver struct {
 
 // ParseDeliver reads the arguments of basic.deliver.
 func ParseDeliver(args []byte) (Deliver, error) {
-	r := reader{buf: args}
-	d := Deliver{ConsumerTag: r.short(), DeliveryTag: r.u64(), Redelivered: r.u8()&1 != 0, Exchange: r.short(), RoutingKey: r.short()}
-	if !r.whole() {
-		return Deliver{}, r.newSyntaxError(BasicDeliverID.String())
+	tag, rest := cutShort(args)
+	if len(rest) < tagAndBits {
+		return Deliver{}, argumentsError(args, BasicDeliverID)
 	}
-	return d, nil
+	deliveryTag, redelivered := binary.BigEndian.Uint64(rest), rest[8]&1 != 0
+	exchange, rest := cutShort(rest[tagAndBits:])
+	key, rest := cutShort(rest)
+	if rest == nil || len(rest) != 0 {
+		return Deliver{}, argumentsError(args, BasicDeliverID)
+	}
+	return Deliver{ConsumerTag: tag, DeliveryTag: deliveryTag, Redelivered: redelivered, Exchange: exchange, RoutingKey: key}, nil
 }
 
 // AppendDeliver appends a basic.deliver frame. Content header and body frames have to follow it on the channel.
@@ -74,12 +103,16 @@ type Return struct {
 
 // ParseReturn reads the arguments of basic.return.
 func ParseReturn(args []byte) (Return, error) {
-	r := reader{buf: args}
-	v := Return{Code: ReplyCode(r.u16()), Text: r.short(), Exchange: r.short(), RoutingKey: r.short()}
-	if !r.whole() {
-		return Return{}, r.newSyntaxError(BasicReturnID.String())
+	if len(args) < 2 {
+		return Return{}, argumentsError(args, BasicReturnID)
 	}
-	return v, nil
+	text, rest := cutShort(args[2:])
+	exchange, rest := cutShort(rest)
+	key, rest := cutShort(rest)
+	if rest == nil || len(rest) != 0 {
+		return Return{}, argumentsError(args, BasicReturnID)
+	}
+	return Return{Code: ReplyCode(binary.BigEndian.Uint16(args)), Text: text, Exchange: exchange, RoutingKey: key}, nil
 }
 
 // AppendReturn appends a basic.return frame; text is cut to fit, see ReplyText. Content header and body frames have to
@@ -103,12 +136,18 @@ type GetOk struct {
 
 // ParseGetOk reads the arguments of basic.get-ok.
 func ParseGetOk(args []byte) (GetOk, error) {
-	r := reader{buf: args}
-	g := GetOk{DeliveryTag: r.u64(), Redelivered: r.u8()&1 != 0, Exchange: r.short(), RoutingKey: r.short(), MessageCount: r.u32()}
-	if !r.whole() {
-		return GetOk{}, r.newSyntaxError(BasicGetOkID.String())
+	if len(args) < tagAndBits {
+		return GetOk{}, argumentsError(args, BasicGetOkID)
 	}
-	return g, nil
+	exchange, rest := cutShort(args[tagAndBits:])
+	key, rest := cutShort(rest)
+	if len(rest) != 4 {
+		return GetOk{}, argumentsError(args, BasicGetOkID)
+	}
+	return GetOk{
+		DeliveryTag: binary.BigEndian.Uint64(args), Redelivered: args[8]&1 != 0,
+		Exchange: exchange, RoutingKey: key, MessageCount: binary.BigEndian.Uint32(rest),
+	}, nil
 }
 
 // AppendGetOk appends a basic.get-ok frame. Content header and body frames have to follow it on the channel.
@@ -130,39 +169,28 @@ type Settle struct {
 	Requeue     bool // never for ack
 }
 
-// settleArgs is the length of the arguments of ack, nack and reject: a tag and an octet of flags.
-const settleArgs = 9
-
 // ParseAck reads the arguments of basic.ack.
 func ParseAck(args []byte) (Settle, error) {
-	if len(args) != settleArgs {
-		return Settle{}, settleError(args, BasicAckID)
+	if len(args) != tagAndBits {
+		return Settle{}, argumentsError(args, BasicAckID)
 	}
 	return Settle{DeliveryTag: binary.BigEndian.Uint64(args), Multiple: args[8]&1 != 0}, nil
 }
 
 // ParseNack reads the arguments of basic.nack.
 func ParseNack(args []byte) (Settle, error) {
-	if len(args) != settleArgs {
-		return Settle{}, settleError(args, BasicNackID)
+	if len(args) != tagAndBits {
+		return Settle{}, argumentsError(args, BasicNackID)
 	}
 	return Settle{DeliveryTag: binary.BigEndian.Uint64(args), Multiple: args[8]&1 != 0, Requeue: args[8]&2 != 0}, nil
 }
 
 // ParseReject reads the arguments of basic.reject.
 func ParseReject(args []byte) (Settle, error) {
-	if len(args) != settleArgs {
-		return Settle{}, settleError(args, BasicRejectID)
+	if len(args) != tagAndBits {
+		return Settle{}, argumentsError(args, BasicRejectID)
 	}
 	return Settle{DeliveryTag: binary.BigEndian.Uint64(args), Requeue: args[8]&1 != 0}, nil
-}
-
-//go:noinline
-func settleError(args []byte, id MethodID) error {
-	r := reader{buf: args}
-	r.u64()
-	r.u8()
-	return r.newSyntaxError(id.String())
 }
 
 // AppendAck appends a basic.ack frame: a client acknowledges deliveries with it, a server confirms publishes.

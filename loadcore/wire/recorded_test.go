@@ -17,19 +17,32 @@ type talk struct {
 	client, server []byte
 }
 
-func recordedTalks(t *testing.T) map[string]*talk {
+// talks are the recorded connections in the order of the file.
+type talks []*talk
+
+func (list talks) named(t *testing.T, name string) *talk {
+	t.Helper()
+	for _, talk := range list {
+		if talk.name == name {
+			return talk
+		}
+	}
+	t.Fatalf("no session %q was recorded", name)
+	return nil
+}
+
+func recordedTalks(t testing.TB) (list talks) {
 	t.Helper()
 	text, err := os.ReadFile("testdata/rabbitmq.hex")
 	if err != nil {
 		t.Fatal(err)
 	}
-	talks := map[string]*talk{}
 	var now *talk
 	for line := range strings.Lines(string(text)) {
 		line = strings.TrimSuffix(line, "\n")
 		if name, ok := strings.CutPrefix(line, "== "); ok {
 			now = &talk{name: name}
-			talks[name] = now
+			list = append(list, now)
 			continue
 		}
 		chunk, err := hex.DecodeString(line[2:])
@@ -42,7 +55,7 @@ func recordedTalks(t *testing.T) map[string]*talk {
 			now.server = append(now.server, chunk...)
 		}
 	}
-	return talks
+	return list
 }
 
 // said is what one direction said: methods in order, and the messages between them.
@@ -229,7 +242,7 @@ func serverOf(t *testing.T, talk *talk) said {
 }
 
 func TestRecordedHandshake(t *testing.T) {
-	s := serverOf(t, recordedTalks(t)["codec"])
+	s := serverOf(t, recordedTalks(t).named(t, "codec"))
 	start := of[*wire.ConnectionStart](s)[0]
 	if start.VersionMajor != 0 || start.VersionMinor != 9 || start.Locales != "en_US" {
 		t.Errorf("%+v", start)
@@ -261,7 +274,7 @@ func TestRecordedHandshake(t *testing.T) {
 
 // RabbitMQ gives every property and every table type back as it was sent.
 func TestRecordedMessages(t *testing.T) {
-	talk := recordedTalks(t)["codec"]
+	talk := recordedTalks(t).named(t, "codec")
 	c, s := clientOf(t, talk), serverOf(t, talk)
 	want := allProperties("recorder")
 	want.Flags = 0xfffc // all 14
@@ -320,7 +333,7 @@ func checkDeadLetter(t *testing.T, dead message, queue string) {
 
 func TestRecordedAnswers(t *testing.T) {
 	talks := recordedTalks(t)
-	s := serverOf(t, talks["codec"])
+	s := serverOf(t, talks.named(t, "codec"))
 	if got := of[*wire.QueueDeclareOk](s); *got[0] != (wire.QueueDeclareOk{Queue: "letters"}) || *got[1] != (wire.QueueDeclareOk{Queue: "letters", MessageCount: 3}) {
 		t.Errorf("%+v", got)
 	}
@@ -351,7 +364,7 @@ func TestRecordedAnswers(t *testing.T) {
 	if c := of[*wire.BasicCancel](s); len(c) != 1 || !c[0].NoWait || !strings.HasPrefix(c[0].ConsumerTag, "amq.ctag-") {
 		t.Errorf("%+v", c)
 	}
-	alarm := serverOf(t, talks["alarm"])
+	alarm := serverOf(t, talks.named(t, "alarm"))
 	if b := of[*wire.ConnectionBlocked](alarm); len(b) != 1 || b[0].Reason != "low on memory" || len(of[*wire.ConnectionUnblocked](alarm)) != 1 {
 		t.Errorf("%+v", b)
 	}
@@ -368,22 +381,22 @@ func TestRecordedRefusals(t *testing.T) {
 		"frame-max 0":     nil, // a limit must not be answered with "none"; RabbitMQ says nothing and drops the connection
 		"channel-max 0":   nil,
 	} {
-		got := of[*wire.ConnectionClose](serverOf(t, talks["refused: "+name]))
+		got := of[*wire.ConnectionClose](serverOf(t, talks.named(t, "refused: "+name)))
 		switch {
 		case want == nil && len(got) == 0:
 		case want == nil || len(got) != 1 || *got[0] != *want:
 			t.Errorf("%s: %+v, want %+v", name, got, want)
 		}
 	}
-	if got := talks["refused: protocol version"].server; !bytes.Equal(got, wire.ProtocolHeader[:]) {
+	if got := talks.named(t, "refused: protocol version").server; !bytes.Equal(got, wire.ProtocolHeader[:]) {
 		t.Errorf("another version is answered with % x", got)
 	}
-	_, _, err := wire.NextFrame(talks["refused: protocol version"].server, 0)
+	_, _, err := wire.NextFrame(talks.named(t, "refused: protocol version").server, 0)
 	if err == nil || !strings.Contains(err.Error(), "protocol header AMQP 0-0-9") {
 		t.Errorf("a protocol header instead of a frame: %v", err)
 	}
 	// The frame that RabbitMQ complains of is the one that NextFrame complains of: the last the client sent.
-	stream := talks["refused: end octet"].client[8:]
+	stream := talks.named(t, "refused: end octet").client[8:]
 	for {
 		_, n, err := wire.NextFrame(stream, 131072)
 		if err != nil {
