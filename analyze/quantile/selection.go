@@ -63,6 +63,7 @@ func Select(h *Histogram, ranks []uint64) *Selection {
 		}
 	})
 	s.index = h.blocks
+	s.reindex()
 	return s
 }
 

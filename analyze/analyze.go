@@ -1,0 +1,246 @@
+// Package analyze makes a result of one or several captures: counts and verdict, rates, exact latency percentiles.
+//
+// What flows in are capture directories, whole or damaged; what flows out is a result.Result. Nothing is trusted that
+// was not checked: each batch proves itself by its checksum before a row of it is read, and whether any is missing is
+// decided by journal and manifest. What is wrong becomes a finding; an error is returned only where there is nothing
+// to analyze, or where it cannot go on (no such directory, temporary space full, cancelled).
+//
+//	openCapture      manifest, journal, where the batches are         (one goroutine)
+//	feed             verified, decoded batches by time                (all processors, some batches ahead)
+//	integrity.Ledger joins them by (tag, producer, sequence)          (one goroutine)
+//	latencies        first counts, then selects the exact percentiles (the batches are read twice at least)
+//
+// Memory is bounded: Options.MemoryBytes for the times of messages under way (what exceeds it goes to a temporary file)
+// and as much for the selection of percentiles, some bits a message, a few KiB an interval, and the batches being
+// decoded. Slices of a batch are valid until its visitor returns.
+package analyze
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"leveret/analyze/integrity"
+	"leveret/analyze/result"
+	"leveret/capture/event"
+	"leveret/capture/manifest"
+	"leveret/capture/schema"
+)
+
+// DefaultMemoryBytes is the budget where none is given.
+const DefaultMemoryBytes = 128 << 20
+
+// MaxRows of one kind that can be analyzed together: counts in histograms have 32 bits.
+const MaxRows = 1<<32 - 1
+
+// Options of an analysis. The zero value is ready.
+type Options struct {
+	// IntervalNS is the length of the intervals; 0 leaves the choice: 1 s for runs of 10 s and more, finer for shorter ones.
+	IntervalNS int64
+	// MemoryBytes is the budget for what grows with the messages under way, and again for the selection of percentiles;
+	// 0 is DefaultMemoryBytes.
+	MemoryBytes int64
+	// Tmp is the directory for temporary files; "" is the system's. They are gone when Run returns.
+	Tmp string
+	// Progress is told how many of how many bytes have been read, from one goroutine; total may grow. May be nil.
+	Progress func(done, total int64)
+	// Announce is told what the user should know before it is done: that a temporary file is written. May be nil.
+	Announce func(text string)
+}
+
+// examples is how many messages a finding names.
+const examples = 5
+
+// Run analyzes captures as one run: their producers and consumers may have been recorded by different processes.
+func Run(ctx context.Context, dirs []string, o Options) (*result.Result, error) {
+	if len(dirs) == 0 {
+		return nil, errors.New("analyze: no capture given")
+	}
+	if o.MemoryBytes == 0 {
+		o.MemoryBytes = DefaultMemoryBytes
+	}
+	a := &analysis{o: o}
+	defer a.close()
+	for i, dir := range dirs {
+		c, err := openCapture(dir, i)
+		if err != nil {
+			return nil, err
+		}
+		a.captures = append(a.captures, c)
+	}
+	if err := a.prepare(); err != nil {
+		return nil, err
+	}
+	if err := a.count(ctx); err != nil {
+		return nil, err
+	}
+	if err := a.choose(ctx); err != nil {
+		return nil, err
+	}
+	return a.result(), nil
+}
+
+// analysis is one run of Run.
+type analysis struct {
+	o        Options
+	captures []*source
+	batches  []*batch // by time
+
+	window       window
+	time         *timeline
+	latency      *latencies
+	expected     *integrity.Expected
+	ledger       *integrity.Ledger
+	facts        integrity.Facts
+	judgement    integrity.Judgement
+	course       course
+	clocksDiffer bool
+
+	read, total int64 // bytes, for Progress
+	notes       []string
+}
+
+func (a *analysis) close() {
+	if a.ledger != nil {
+		a.ledger.Close()
+	}
+	for _, c := range a.captures {
+		c.close()
+	}
+}
+
+// prepare brings the captures onto one clock and divides their time.
+func (a *analysis) prepare() error {
+	a.joinClocks()
+	a.batches = byTime(a.captures)
+	var perKind [lastKind + 1]int64
+	for _, b := range a.batches {
+		perKind[b.kind] += b.rows
+		a.total += b.length
+		if joined(b.kind) {
+			a.total += b.length
+		}
+	}
+	for k, n := range perKind {
+		if n > MaxRows {
+			return fmt.Errorf("analyze: %d rows of %s, at most %d can be analyzed together", n, schema.Kind(k), int64(MaxRows))
+		}
+	}
+	var ms []*manifest.Manifest
+	var tags []uint16
+	for _, c := range a.captures {
+		ms, tags = append(ms, c.manifest), append(tags, c.tag)
+	}
+	a.expected = integrity.NewExpected(ms, tags)
+	a.window = findWindow(a.captures)
+	var err error
+	if a.time, err = newTimeline(a.window.start, a.window.stop, a.window.end, a.o.IntervalNS); err != nil {
+		return err
+	}
+	a.latency = newLatencies(a.time)
+	return nil
+}
+
+// joined are the kinds that the ledger joins: they are read again for the exact percentiles.
+func joined(k schema.Kind) bool {
+	return k == schema.Sends || k == schema.Settlements || k == schema.Deliveries
+}
+
+// count is the first reading: everything but the exact percentiles.
+func (a *analysis) count(ctx context.Context) error {
+	a.ledger = a.newLedger()
+	v := &visitor{a: a, ledger: a.ledger, first: true}
+	if err := a.feed(ctx, a.batches, v); err != nil {
+		return err
+	}
+	a.findFacts()
+	a.ledger.Finish(&a.facts)
+	if err := a.ledger.Err(); err != nil {
+		return fmt.Errorf("analyze: %w", err)
+	}
+	a.judgement = a.ledger.Judge(&a.facts)
+	a.latency.endCounting()
+	if n := a.ledger.SpilledBytes(); n > 0 {
+		a.notes = append(a.notes, fmt.Sprintf("analysis: %d MiB of a temporary file were used", n>>20))
+	}
+	return nil
+}
+
+// choose reads the rows again until every percentile is exact, and the findings have the times of the messages they name.
+func (a *analysis) choose(ctx context.Context) error {
+	var again []*batch
+	for _, b := range a.batches {
+		if joined(b.kind) {
+			again = append(again, b)
+		}
+	}
+	for round := 0; ; round++ {
+		ledger := a.newLedger()
+		watch := ledger.Watch(a.ledger) && round == 0
+		if !a.latency.openSelections(a.o.MemoryBytes) && !watch {
+			return ledger.Close()
+		}
+		if round > 0 {
+			for _, b := range again {
+				a.total += b.length
+			}
+		}
+		err := a.feed(ctx, again, &visitor{a: a, ledger: ledger})
+		err = errors.Join(err, ledger.Err(), ledger.Close())
+		if err == nil {
+			err = a.latency.closeSelections()
+		}
+		if err != nil {
+			return fmt.Errorf("analyze: second reading: %w", err)
+		}
+	}
+}
+
+func (a *analysis) newLedger() *integrity.Ledger {
+	producers := 0
+	for _, c := range a.captures {
+		if c.manifest != nil {
+			producers += len(c.manifest.Producers)
+		}
+	}
+	return integrity.NewLedger(a.expected, a.latency, integrity.Options{
+		MemoryBytes: a.o.MemoryBytes, Tmp: a.o.Tmp, Announce: a.o.Announce, Producers: producers, Examples: examples,
+	})
+}
+
+// feed shows batches to v and tells of the progress.
+func (a *analysis) feed(ctx context.Context, batches []*batch, v *visitor) error {
+	return feed(ctx, batches, func(r *rows) error {
+		v.visit(r)
+		a.read += r.batch.length
+		if a.o.Progress != nil {
+			a.o.Progress(a.read, max(a.total, a.read))
+		}
+		return v.ledger.Err()
+	})
+}
+
+// joinClocks moves the captures of one host onto the clock of the first: their raw monotonic clocks are one.
+func (a *analysis) joinClocks() {
+	var base *event.Snapshot
+	for _, c := range a.captures {
+		if c.manifest == nil {
+			a.clocksDiffer = a.clocksDiffer || len(a.captures) > 1
+			continue
+		}
+		s := &c.manifest.ClockStart
+		switch {
+		case base == nil:
+			base = s
+		case s.BootID != "" && s.BootID == base.BootID && s.MonotonicNS != 0 && base.MonotonicNS != 0:
+			c.shift = (base.ClockNS - base.MonotonicNS) - (s.ClockNS - s.MonotonicNS)
+			c.shiftTimes()
+			for _, b := range c.batches {
+				b.minTime += c.shift
+				b.maxTime += c.shift
+			}
+		default:
+			a.clocksDiffer = true
+		}
+	}
+}

@@ -1,0 +1,247 @@
+package analyze
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+
+	"github.com/apache/arrow/go/v17/arrow/array"
+
+	"leveret/analyze/integrity"
+	"leveret/analyze/result"
+	"leveret/capture/event"
+	"leveret/capture/manifest"
+	"leveret/capture/schema"
+)
+
+// course is what the rows tell of the run besides its messages.
+type course struct {
+	changes   []change
+	writingNS int64 // spent in write calls, over all producers
+	sizes     sizes
+}
+
+// change is one row of connections.
+type change struct {
+	capture            int
+	at                 int64
+	connection         uint32
+	state              event.ConnectionState
+	producer, consumer uint32
+	code               uint16
+	text               string
+}
+
+// sizes are the body sizes that were sent, as long as they are few.
+type sizes struct{ seen []int64 }
+
+const mostSizes = 64
+
+func (s *sizes) add(col []uint32) {
+	last := int64(-1)
+	for _, n := range col {
+		if int64(n) == last {
+			continue
+		}
+		last = int64(n)
+		if len(s.seen) < mostSizes && !slices.Contains(s.seen, last) {
+			s.seen = append(s.seen, last)
+		}
+	}
+}
+
+func (v *visitor) connections(r *rows) {
+	at, conn, state := i64(r.rec, schema.ConnectionsAt), u32(r.rec, schema.ConnectionsConnection), u8(r.rec, schema.ConnectionsState)
+	producer, consumer := u32(r.rec, schema.ConnectionsProducer), u32(r.rec, schema.ConnectionsConsumer)
+	code, text := u16(r.rec, schema.ConnectionsCode), r.rec.Column(schema.ConnectionsText).(*array.String)
+	for i := range at {
+		v.a.course.changes = append(v.a.course.changes, change{
+			capture: r.batch.capture.index, at: at[i], connection: conn[i], state: event.ConnectionState(state[i]),
+			producer: producer[i], consumer: consumer[i], code: code[i], text: string([]byte(text.Value(i))), // the batch's buffer is used again
+		})
+	}
+}
+
+// findFacts gathers what the judgement needs beside the ledger.
+func (a *analysis) findFacts() {
+	f := &a.facts
+	f.PublishStopNS, f.WindowNS = a.window.publishStop, a.window.stop-a.window.start
+	f.ClocksDiffer = a.clocksDiffer
+	f.DeliveriesWhole, f.SendsWhole = true, true
+	for _, c := range a.captures {
+		f.DeliveriesWhole = f.DeliveriesWhole && c.whole(schema.Deliveries)
+		f.SendsWhole = f.SendsWhole && c.whole(schema.Sends)
+		c.checkRows()
+		for _, r := range c.reasons {
+			if len(a.captures) > 1 {
+				r = c.dir + ": " + r
+			}
+			f.Incomplete = append(f.Incomplete, r)
+		}
+		if len(c.reasons) == 0 && len(c.manifest.Recording.Lost) == 0 {
+			a.compareCounters(c)
+		}
+		a.manifestFacts(c)
+	}
+	a.followConnections()
+	a.loadFacts()
+	a.latency.negatives(f)
+}
+
+// whole tells whether every row of a kind was read: the manifest says how many there are.
+func (c *source) whole(k schema.Kind) bool {
+	return c.final && c.rows[k] == c.manifest.Recording.Rows[k.String()]
+}
+
+// checkRows holds the rows that were read against the manifest.
+func (c *source) checkRows() {
+	if !c.final {
+		return
+	}
+	for _, k := range schema.Kinds {
+		if want := c.manifest.Recording.Rows[k.String()]; c.rows[k] != want {
+			c.reason("%s: %d of %d rows", k, c.rows[k], want)
+		}
+	}
+}
+
+// compareCounters holds the rows of a whole capture against the engine's own counters.
+func (a *analysis) compareCounters(c *source) {
+	o, n := c.manifest.Outcome, &c.counts
+	for _, x := range []struct {
+		name         string
+		engine, rows int64
+	}{
+		{"sent", o.Sent, n.sent}, {"confirmed", o.Confirmed, n.acks}, {"nacked", o.Nacked, n.nacks},
+		{"returned", o.Returned, n.returns}, {"received", o.Received, c.rows[schema.Deliveries]}, {"acked", o.Acked, n.acked},
+		{"not sent", o.NotSent, n.notSent},
+	} {
+		if x.engine == x.rows {
+			continue
+		}
+		a.facts.Mismatch = append(a.facts.Mismatch, fmt.Sprintf("%s %d, rows say %d", x.name, x.engine, x.rows))
+		a.facts.MismatchRows += max(x.engine-x.rows, x.rows-x.engine)
+		if x.name == "received" {
+			a.facts.DeliveriesWhole = false
+		}
+		if x.name == "sent" {
+			a.facts.SendsWhole = false
+		}
+	}
+}
+
+func (a *analysis) manifestFacts(c *source) {
+	f := &a.facts
+	if c.manifest == nil {
+		return
+	}
+	if r := c.manifest.Recording; r != nil {
+		f.StallNS += r.StallNS
+		f.Stalls += int64(len(r.Stalls))
+		for _, k := range schema.Kinds {
+			if n := r.Lost[k.String()]; n > 0 {
+				f.LostRows += n
+				f.Lost = append(f.Lost, fmt.Sprintf("%d rows of %s", n, k))
+				f.DeliveriesWhole = f.DeliveriesWhole && k != schema.Deliveries
+				f.SendsWhole = f.SendsWhole && k != schema.Sends
+			}
+		}
+		for _, s := range r.Stalls {
+			f.Spans = append(f.Spans, result.Span{FromNS: s.FromNS, ToNS: s.ToNS, Kind: "recorder_stall", Text: "publishing waited for the recorder"})
+		}
+	}
+	o := c.manifest.Outcome
+	if o == nil {
+		f.UnackedAtStop += max(0, c.counts.manualReceived-c.counts.acked)
+		return
+	}
+	f.ContradictoryConfirms += o.ContradictoryConfirms
+	f.UnattributedReturns += o.UnattributedReturns
+	for _, x := range o.Failures {
+		f.Ended = append(f.Ended, ended(c.index, x))
+	}
+}
+
+func ended(capture int, x manifest.Failure) integrity.Ended {
+	e := integrity.Ended{AtNS: x.AtNS, Capture: capture, Consumer: -1, Text: fmt.Sprintf("connection %d", x.Connection)}
+	if x.Producer != nil {
+		e.Text = fmt.Sprintf("producer %d", *x.Producer)
+	}
+	if x.Consumer != nil {
+		e.Consumer, e.Text = *x.Consumer, fmt.Sprintf("consumer %d", *x.Consumer)
+	}
+	e.Text += ": " + x.Text
+	return e
+}
+
+// followConnections makes spans of the states of each connection.
+func (a *analysis) followConnections() {
+	type key struct {
+		capture    int
+		connection uint32
+	}
+	slices.SortStableFunc(a.course.changes, func(x, y change) int {
+		return cmp.Compare(x.at, y.at)
+	})
+	since := map[key]change{}
+	for _, c := range a.course.changes {
+		k := key{c.capture, c.connection}
+		switch c.state {
+		case event.ChannelClosed, event.ConsumerCancelled:
+			a.endedEarly(c)
+			continue
+		}
+		if before, ok := since[k]; ok {
+			a.endSpan(before, c.at)
+			delete(since, k)
+		}
+		switch c.state {
+		case event.Blocked:
+			a.facts.Blocked++
+			since[k] = c
+		case event.Lost:
+			a.facts.ConnectionsLost++
+			a.endedEarly(c)
+			since[k] = c
+		}
+	}
+	for _, c := range a.course.changes { // in order of time, not of the map
+		k := key{c.capture, c.connection}
+		if before, ok := since[k]; ok {
+			a.endSpan(before, max(a.window.end, before.at))
+			delete(since, k)
+		}
+	}
+}
+
+func (a *analysis) endSpan(from change, to int64) {
+	s := result.Span{FromNS: from.at, ToNS: to, Kind: "lost", Text: fmt.Sprintf("connection %d lost", from.connection)}
+	if from.state == event.Blocked {
+		a.facts.BlockedNS += to - from.at
+		s.Kind, s.Text = "blocked", fmt.Sprintf("connection %d blocked", from.connection)
+	}
+	if from.text != "" {
+		s.Text += ": " + from.text
+	}
+	a.facts.Spans = append(a.facts.Spans, s)
+}
+
+// endedEarly takes over what the rows tell of an early end, unless the manifest, which has one line for it, does.
+func (a *analysis) endedEarly(c change) {
+	if m := a.captures[c.capture].manifest; m != nil && m.Outcome != nil && len(m.Outcome.Failures) > 0 {
+		return
+	}
+	e := integrity.Ended{AtNS: c.at, Capture: c.capture, Consumer: -1, Text: fmt.Sprintf("connection %d: %s", c.connection, c.state)}
+	if c.consumer != event.NoLane {
+		e.Consumer, e.Text = int(c.consumer), fmt.Sprintf("consumer %d: %s", c.consumer, c.state)
+	} else if c.producer != event.NoLane {
+		e.Text = fmt.Sprintf("producer %d: %s", c.producer, c.state)
+	}
+	if c.code != 0 {
+		e.Text += fmt.Sprintf(" %d", c.code)
+	}
+	if c.text != "" {
+		e.Text += " " + c.text
+	}
+	a.facts.Ended = append(a.facts.Ended, e)
+}

@@ -1,0 +1,147 @@
+package integrity
+
+import (
+	"leveret/analyze/result"
+	"leveret/capture/manifest"
+)
+
+// tally are the counts of one queue, with what its findings need.
+type tally struct {
+	result.Counts
+	queue       *queue
+	rule        string
+	fate        fate
+	unjudged    int64 // absent, but rows are missing
+	unaccounted int64 // neither received nor, as the broker counted, in the queue; no rule, and not drained
+	unasked     int64 // missing, confirms off
+	ready       int64 // -1: unknown
+	spans       []span
+	manySpans   bool
+}
+
+// tallies counts by queue, in the order of the topology.
+func (l *Ledger) tallies(f *Facts) []tally {
+	ts := make([]tally, len(l.x.queues))
+	for i := range l.x.queues {
+		q := &l.x.queues[i]
+		t := &ts[i]
+		t.queue, t.ready = q, q.ready()
+		fed := q.fed
+		for _, d := range q.dests {
+			c := l.destCounts(d)
+			fed = fed || c.ownIntact > 0 || c.attributed > 0
+			t.add(c)
+			t.fate, t.rule = c.fate, c.rule
+			l.judge(t, c, l.x.dests[d].waits, f)
+		}
+		for _, e := range q.ends {
+			t.UnackedAtStop += e.UnackedAtStop
+		}
+		if !fed { // no message of the run can be among these
+			t.Foreign += t.Corrupt
+			t.Corrupt, t.CorruptUnattributed = 0, 0
+		}
+	}
+	return ts
+}
+
+// add takes over what needs no judgement.
+func (t *tally) add(c *destCounts) {
+	t.Sent += c.expected
+	t.Received += c.received
+	t.ReceivedUnique += c.unique
+	t.Redelivered += c.redelivered
+	t.Duplicates += c.duplicates
+	t.OutOfOrder += c.outOfOrder
+	t.Foreign += c.foreign
+	t.Corrupt += c.corrupt
+	t.CorruptUnattributed += c.corrupt - c.attributed
+}
+
+// judge says what the messages that did not arrive are.
+func (l *Ledger) judge(t *tally, c *destCounts, waits bool, f *Facts) {
+	if f.SendsWhole {
+		t.Foreign += c.neverSent
+		t.ReceivedUnique -= c.neverSent
+	}
+	if !waits {
+		l.judgeUnconsumed(t, max(0, c.expected-(c.unique-c.neverSent)), f)
+		return
+	}
+	absent := c.absent.all()
+	switch c.fate {
+	case unjudged:
+		t.unjudged += absent
+	case waiting:
+		queued := absent
+		if r := t.ready; r >= 0 && t.queue.automatic {
+			queued = min(absent, r) // the broker had handed out the others
+		}
+		t.QueuedAtStop += queued
+		t.DiscardedAtStop += absent - queued
+	case judged:
+		t.Missing += absent
+		if c.rule != "" {
+			t.RemovedByRule += absent
+		} else {
+			t.Lost += c.absent.acked
+			t.MissingUnconfirmed += c.absent.unconfirmed
+			t.unasked += c.absent.unasked
+		}
+	}
+	t.spans = append(t.spans, c.spans...)
+	t.manySpans = t.manySpans || c.manySpans
+}
+
+// judgeUnconsumed is for a queue that no capture consumes: what the broker counted in it at the end is all there is.
+func (l *Ledger) judgeUnconsumed(t *tally, absent int64, f *Facts) {
+	t.QueuedAtStop = absent
+	if t.ready < 0 {
+		return
+	}
+	t.QueuedAtStop = min(absent, max(0, t.ready-t.queue.readyAtStart()))
+	gone := absent - t.QueuedAtStop
+	if t.rule = l.removalRule(t.queue, f); t.rule != "" {
+		t.Missing += gone
+		t.RemovedByRule += gone
+	} else {
+		t.unaccounted += gone
+	}
+}
+
+// sum adds up the queues and what belongs to none.
+func (l *Ledger) sum(ts []tally, f *Facts) result.Counts {
+	c := result.Counts{
+		Sent: l.total.sent, Confirmed: l.total.acked, Nacked: l.total.nacked, Returned: l.total.returned,
+		Unconfirmed: l.total.unconfirmed, NotSent: l.total.notSent, Unroutable: l.total.unroutable,
+		UnackedAtStop: f.UnackedAtStop,
+	}
+	for i := range ts {
+		t := &ts[i]
+		c.Received += t.Received
+		c.ReceivedUnique += t.ReceivedUnique
+		c.Redelivered += t.Redelivered
+		c.Lost += t.Lost
+		c.Missing += t.Missing
+		c.MissingUnconfirmed += t.MissingUnconfirmed
+		c.RemovedByRule += t.RemovedByRule
+		c.QueuedAtStop += t.QueuedAtStop
+		c.UnackedAtStop += t.UnackedAtStop
+		c.DiscardedAtStop += t.DiscardedAtStop
+		c.Duplicates += t.Duplicates
+		c.Corrupt += t.Corrupt
+		c.CorruptUnattributed += t.CorruptUnattributed
+		c.OutOfOrder += t.OutOfOrder
+		c.Foreign += t.Foreign
+	}
+	return c
+}
+
+// manifests calls f for every manifest there is.
+func (x *Expected) manifests(f func(*manifest.Manifest)) {
+	for i := range x.captures {
+		if m := x.captures[i].manifest; m != nil {
+			f(m)
+		}
+	}
+}

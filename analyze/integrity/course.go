@@ -1,0 +1,106 @@
+package integrity
+
+import (
+	"fmt"
+
+	"leveret/analyze/result"
+	"leveret/capture/manifest"
+)
+
+// course are the findings about how the run went.
+func (r *report) course() {
+	f, t := r.f, &r.l.total
+	r.nothingToJudge()
+	r.add(CodeExpectedUnknown, result.SeverityInconclusive, t.unknownRoute, nil,
+		"%s published where the run does not know which queues they reach: loss is not judged (%s of them seen in no queue of the run)",
+		messages(t.unknownRoute), result.Group(t.nowhere))
+	if names, note := r.notDrained(); len(names) > 0 && r.l.x.consumers > 0 {
+		text := ""
+		if f.DeliveriesWhole {
+			text = fmt.Sprintf("; %s still there or under way", messages(r.c.QueuedAtStop))
+		}
+		if n := r.c.DiscardedAtStop; n > 0 {
+			text += fmt.Sprintf("; %s handed out by the broker and discarded at the stop (automatic acks)", messages(n))
+		}
+		r.add(CodeNotDrained, result.SeverityInconclusive, int64(len(names)), nil, "not drained, so that loss is not judged%s: %s%s", note, few(names), text)
+	}
+	n := sumOf(r.ts, func(t *tally) int64 { return t.unaccounted })
+	r.add(CodeUnaccounted, result.SeverityInconclusive, n, nil, "%s neither received nor, as the broker counted at the end, in their queue, which no capture consumed%s",
+		messages(n), r.where(func(t *tally) int64 { return t.unaccounted }))
+	if len(f.Ended) > 0 {
+		var texts []string
+		for _, e := range f.Ended {
+			texts = append(texts, e.Text)
+		}
+		r.add(CodeEndedEarly, result.SeverityInconclusive, int64(len(f.Ended)), nil, "ended before the run did: %s", few(texts))
+	}
+	r.add(CodeBlocked, result.SeverityWarning, f.Blocked, nil, "the broker blocked publishing %s (connection.blocked), %s in all over the connections", result.Plural(f.Blocked, "time"), seconds(f.BlockedNS))
+	r.pace()
+}
+
+func (r *report) nothingToJudge() {
+	x, text := r.l.x, ""
+	switch {
+	case r.c.Sent == 0 && r.c.Received == 0:
+		text = "no message was sent or received"
+	case r.c.Sent == 0 && x.producers == 0:
+		text = "only consumers were recorded, so that what they should have received is not known"
+	case r.c.Sent == 0:
+		text = "no message was sent"
+	case r.c.Received == 0 && x.consumers == 0:
+		text = "only producers were recorded, so that what became of their messages is not known"
+		if r.c.QueuedAtStop > 0 {
+			text += fmt.Sprintf(" (%s in queues at the stop, as far as the record tells)", messages(r.c.QueuedAtStop))
+		}
+	default:
+		return
+	}
+	r.add(CodeNothingToJudge, result.SeverityInconclusive, 1, nil, "nothing to judge: %s", text)
+}
+
+// pace are the findings about offered load and backlog.
+func (r *report) pace() {
+	f := r.f
+	if f.TargetRate != nil && f.SentRate != nil && *f.SentRate < 0.99**f.TargetRate {
+		r.add(CodeGeneratorLimit, result.SeverityWarning, 1, nil, "target %.0f msg/s, achieved %.0f msg/s: the load was less than asked for, and latencies tell of that too", *f.TargetRate, *f.SentRate)
+	}
+	// A backlog that takes in a twentieth of all messages is no fluctuation.
+	var expected int64
+	for i := range r.ts {
+		if r.ts[i].queue.consumed {
+			expected += r.ts[i].Sent
+		}
+	}
+	if b := f.Backlog; b != nil && f.WindowNS > 0 && *b >= 1000 && *b > expected/20 {
+		r.add(CodeBacklog, result.SeverityWarning, *b, nil, "%s sent and not yet received when publishing stopped, growing by %.0f a second on average: the delivery latency is the time in this queue",
+			messages(*b), float64(*b)/(float64(f.WindowNS)/1e9))
+	}
+}
+
+// notes are what every report has to say about the run beside its numbers.
+func (r *report) notes() {
+	var embedded, unverified, interrupted, closed, producers int64
+	r.l.x.manifests(func(m *manifest.Manifest) {
+		if m.Broker.Embedded {
+			embedded++
+		}
+		if v := m.Broker.TLSVerified; v != nil && !*v {
+			unverified++
+		}
+		if m.Outcome != nil && m.Outcome.Interrupted {
+			interrupted++
+		}
+		for _, p := range m.Producers {
+			producers++
+			if p.Rate.Messages == 0 {
+				closed++
+			}
+		}
+	})
+	r.add(CodeEmbeddedBroker, result.SeverityNote, embedded, nil, "the broker was leveret's embedded one: this run measures leveret, not RabbitMQ")
+	r.add(CodeTLSNotVerified, result.SeverityWarning, unverified, nil, "the broker's certificate was not verified")
+	r.add(CodeInterrupted, result.SeverityWarning, interrupted, nil, "the run was interrupted by the user")
+	r.add(CodeClosedLoop, result.SeverityNote, closed, nil,
+		"closed loop: no rate was set for %s of %s, so there is no due time and no response latency; a stalled broker delays the messages that would have shown it",
+		result.Group(closed), result.Plural(producers, "producer"))
+}

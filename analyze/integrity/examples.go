@@ -1,0 +1,96 @@
+package integrity
+
+import (
+	"leveret/analyze/result"
+	"leveret/capture/event"
+)
+
+// watched names a message whose times are looked for.
+type watched struct {
+	capture, producer int
+	seq               uint64
+}
+
+// lookUp finds the times of the examples that are still held in pages.
+func (l *Ledger) lookUp() {
+	for _, list := range l.total.examples() {
+		for _, e := range *list {
+			if e.producer == nil {
+				continue
+			}
+			pg, slot := e.producer.page(e.seq>>l.shift), int(e.seq)&(l.size-1)
+			if pg == nil || !testBit(pg.sent, slot) {
+				continue
+			}
+			if sent, due, ok := l.times(pg, slot, 1); ok {
+				e.sent = sent[0]
+				if due != nil {
+					e.due = due[0]
+				}
+			}
+		}
+	}
+}
+
+// Watch makes l, which reads the same rows again, look for the times of the messages that the findings of first will
+// name and that first no longer holds. It tells whether there are any.
+func (l *Ledger) Watch(first *Ledger) bool {
+	l.watch = map[watched][]*example{}
+	for _, list := range first.total.examples() {
+		for _, e := range *list {
+			if e.producer != nil && e.sent == event.None {
+				if pg := e.producer.page(e.seq >> first.shift); pg != nil && testBit(pg.sent, int(e.seq)&(first.size-1)) {
+					k := watched{e.producer.capture, e.producer.number, e.seq}
+					l.watch[k] = append(l.watch[k], e)
+				}
+			}
+		}
+	}
+	return len(l.watch) > 0
+}
+
+// fill gives the watched messages among these sends their times.
+func (l *Ledger) fill(p *producer, first uint64, sent, due []int64) {
+	for k, list := range l.watch {
+		if k.capture == p.capture && k.producer == p.number && k.seq >= first && k.seq-first < uint64(len(sent)) {
+			for _, e := range list {
+				e.sent, e.due = sent[k.seq-first], due[k.seq-first]
+			}
+			delete(l.watch, k)
+		}
+	}
+}
+
+// examples are all lists of examples.
+func (t *totals) examples() []*[]*example {
+	return []*[]*example{&t.duplicateFirst, &t.outOfOrderFirst, &t.corruptFirst, &t.nackedFirst, &t.returnFirst,
+		&t.lostFirst, &t.unconfirmedFirst, &t.uncertainFirst, &t.ruleFirst}
+}
+
+// messages makes plain values of examples.
+func (l *Ledger) messages(list []*example) []result.Message {
+	var out []result.Message
+	for _, e := range list {
+		m := result.Message{Producer: int(e.claimed), Sequence: int64(e.seq), DueNS: known(e.due), SentNS: known(e.sent), ReceivedNS: known(e.received)}
+		if e.producer != nil {
+			m.Producer = e.producer.number
+		}
+		if e.dest >= 0 {
+			m.Queue = l.x.queues[l.x.dests[e.dest].queue].name
+		}
+		if e.consumer >= 0 {
+			c := int(e.consumer)
+			m.Consumer = &c
+		}
+		out = append(out, m)
+	}
+	return out
+}
+
+// known is nil for a missing time.
+func known(t int64) *int64 {
+	if t == event.None {
+		return nil
+	}
+	return &t
+}

@@ -1,0 +1,299 @@
+package integrity
+
+import (
+	"fmt"
+
+	"leveret/capture/event"
+	"leveret/capture/manifest"
+)
+
+// Expected says which message should reach which queue, as far as the manifests of the captures tell. Queues of several
+// captures are the same where they have the same name.
+type Expected struct {
+	captures []expectedCapture
+	queues   []queue
+	dests    []dest
+	routes   []route
+	byName   map[string]int // queue
+	byTag    [event.MaxTag + 1]int16
+	// tagClash: two captures stamp with the same tag, so that their messages cannot be told apart.
+	tagClash bool
+	// publisher is the only capture with producers, -1 if there are none or several.
+	publisher int
+	consumers int
+	producers int
+}
+
+// expectedCapture holds what the indexes in the rows of one capture mean.
+type expectedCapture struct {
+	manifest *manifest.Manifest // nil: unknown
+	queues   []int32            // by queue of the capture: queue in Expected
+	dests    []int32            // likewise: destination, -1 where each consumer is one of its own
+	streams  map[[2]uint16]int32
+	routes   []int32 // by route of the capture: route in Expected
+}
+
+// queue is one queue over all captures.
+type queue struct {
+	name, kind string
+	declared   []*manifest.Queue
+	consumed   bool // a consumer of a capture reads it
+	automatic  bool // and all of them acknowledge automatically
+	fed        bool // a route of a capture reaches it
+	ends       []queueEnd
+	consumers  []consumerOf
+	dests      []int32 // one; of a stream, one a subscription
+}
+
+// consumerOf is one consumer of one capture.
+type consumerOf struct {
+	*manifest.Consumer
+	capture, number int
+}
+
+// queueEnd is what one capture says about the queue's end.
+type queueEnd struct {
+	manifest.QueueEnd
+	capture int
+	endNS   int64 // end of the drain
+}
+
+// dest is where a message is judged to arrive: a queue, or one subscription of a stream.
+type dest struct {
+	queue     int
+	waits     bool // messages are expected to be received from it
+	automatic bool
+	priority  bool // order is not judged
+	stream    bool
+}
+
+// route is one (exchange, routing key) of one capture.
+type route struct {
+	known bool
+	all   []int32 // destinations it reaches
+	waits []int32 // those of them that are consumed
+	mask  []uint64
+}
+
+// unknownRoute is the route of messages whose capture does not say where they go.
+const unknownRoute = 0
+
+// NewExpected reads the manifests, in the order of the captures; nil where a capture has none, and then tag is what its
+// files say.
+func NewExpected(ms []*manifest.Manifest, tags []uint16) *Expected {
+	x := &Expected{byName: map[string]int{}, routes: []route{{}}, publisher: -1}
+	x.captures = make([]expectedCapture, len(ms))
+	for i := range ms {
+		x.captures[i] = expectedCapture{manifest: ms[i], streams: map[[2]uint16]int32{}}
+		x.addTag(i, tags[i])
+		x.addPublisher(i, ms[i])
+	}
+	for i, m := range ms {
+		if m != nil {
+			x.addQueues(i, m)
+		}
+	}
+	for i, m := range ms {
+		if m != nil {
+			x.addDests(i, m)
+		}
+	}
+	for i, m := range ms {
+		if m != nil {
+			x.addRoutes(i, m)
+		}
+	}
+	return x
+}
+
+func (x *Expected) addTag(capture int, tag uint16) {
+	tag &= event.MaxTag
+	x.tagClash = x.tagClash || x.byTag[tag] != 0
+	if x.byTag[tag] == 0 {
+		x.byTag[tag] = int16(capture) + 1
+	}
+}
+
+func (x *Expected) addPublisher(capture int, m *manifest.Manifest) {
+	if m != nil {
+		x.consumers += len(m.Consumers)
+		x.producers += len(m.Producers)
+		if len(m.Producers) == 0 {
+			return
+		}
+	}
+	if x.publisher == -1 {
+		x.publisher = capture
+	} else {
+		x.publisher = -2
+	}
+}
+
+func (x *Expected) addQueues(capture int, m *manifest.Manifest) {
+	c := &x.captures[capture]
+	for i := range m.Topology.Queues {
+		q := &m.Topology.Queues[i]
+		name := q.Name
+		if name == "" {
+			name = fmt.Sprintf("queue %d of capture %d", i, capture+1)
+		}
+		n := x.queueNamed(name, q.Type)
+		x.queues[n].declared = append(x.queues[n].declared, q)
+		c.queues = append(c.queues, int32(n))
+	}
+	for i := range m.Consumers {
+		for _, q := range m.Consumers[i].Queues {
+			if q >= 0 && q < len(c.queues) {
+				x.queues[c.queues[q]].consume(consumerOf{&m.Consumers[i], capture, i})
+			}
+		}
+	}
+	for _, r := range m.Topology.Routes {
+		for _, q := range r.Queues {
+			if q >= 0 && q < len(c.queues) {
+				x.queues[c.queues[q]].fed = true
+			}
+		}
+	}
+	if m.Outcome == nil {
+		return
+	}
+	for _, e := range m.Outcome.Queues {
+		if e.Queue >= 0 && e.Queue < len(c.queues) {
+			q := &x.queues[c.queues[e.Queue]]
+			q.ends = append(q.ends, queueEnd{QueueEnd: e, capture: capture, endNS: m.Outcome.DrainEndNS})
+		}
+	}
+}
+
+func (x *Expected) queueNamed(name, kind string) int {
+	n, ok := x.byName[name]
+	if !ok {
+		n = len(x.queues)
+		x.byName[name] = n
+		x.queues = append(x.queues, queue{name: name, kind: kind})
+	}
+	return n
+}
+
+func (q *queue) consume(c consumerOf) {
+	q.automatic = c.AutoAck && (q.automatic || !q.consumed)
+	q.consumed = true
+	q.consumers = append(q.consumers, c)
+}
+
+// argument finds a declared argument of a queue.
+func (q *queue) argument(key string) (any, bool) {
+	for _, d := range q.declared {
+		for _, a := range d.Arguments {
+			if a.Key == key {
+				return a.Value, true
+			}
+		}
+	}
+	return nil, false
+}
+
+// addDests makes a destination of each queue, and of each subscription of a stream.
+func (x *Expected) addDests(capture int, m *manifest.Manifest) {
+	c := &x.captures[capture]
+	for _, q := range c.queues {
+		d := int32(-1)
+		if x.queues[q].kind != "stream" {
+			d = x.destOf(int(q))
+		}
+		c.dests = append(c.dests, d)
+	}
+	for n, consumer := range m.Consumers {
+		for _, q := range consumer.Queues {
+			if q >= 0 && q < len(c.dests) && c.dests[q] == -1 && n < event.MaxProducers {
+				x.subscription(c, uint16(q), uint16(n))
+			}
+		}
+	}
+}
+
+// destOf is the destination of a queue that all its consumers share.
+func (x *Expected) destOf(queue int) int32 {
+	if ds := x.queues[queue].dests; len(ds) > 0 {
+		return ds[0]
+	}
+	return x.addDest(queue, false)
+}
+
+func (x *Expected) addDest(n int, stream bool) int32 {
+	q := &x.queues[n]
+	_, priority := q.argument("x-max-priority")
+	x.dests = append(x.dests, dest{queue: n, waits: q.consumed, automatic: q.automatic, priority: priority, stream: stream})
+	d := int32(len(x.dests) - 1)
+	q.dests = append(q.dests, d)
+	return d
+}
+
+// subscription is the destination of one consumer of a stream.
+func (x *Expected) subscription(c *expectedCapture, queue, consumer uint16) int32 {
+	d, ok := c.streams[[2]uint16{queue, consumer}]
+	if !ok {
+		d = x.addDest(int(c.queues[queue]), true)
+		c.streams[[2]uint16{queue, consumer}] = d
+	}
+	return d
+}
+
+// dest is the destination that a delivery arrived at. An index that the manifest does not explain gets a queue of its
+// own.
+func (x *Expected) dest(capture int, queue, consumer uint16) int32 {
+	c := &x.captures[capture]
+	for int(queue) >= len(c.dests) {
+		n := x.queueNamed(fmt.Sprintf("queue %d of capture %d", len(c.dests), capture+1), "")
+		c.queues = append(c.queues, int32(n))
+		c.dests = append(c.dests, x.destOf(n))
+	}
+	if d := c.dests[queue]; d >= 0 {
+		return d
+	}
+	return x.subscription(c, queue, consumer)
+}
+
+func (x *Expected) addRoutes(capture int, m *manifest.Manifest) {
+	c := &x.captures[capture]
+	for _, r := range m.Topology.Routes {
+		n := route{known: r.Known}
+		once := map[int32]bool{} // bound twice, a queue gets a message once
+		for _, q := range r.Queues {
+			if q < 0 || q >= len(c.queues) {
+				continue
+			}
+			for _, d := range x.queues[c.queues[q]].dests {
+				if !once[d] {
+					once[d] = true
+					n.add(d, r.Known && x.dests[d].waits)
+				}
+			}
+		}
+		c.routes = append(c.routes, int32(len(x.routes)))
+		x.routes = append(x.routes, n)
+	}
+}
+
+func (r *route) add(d int32, waits bool) {
+	r.all = append(r.all, d)
+	if !waits {
+		return
+	}
+	r.waits = append(r.waits, d)
+	for int(d)>>6 >= len(r.mask) {
+		r.mask = append(r.mask, 0)
+	}
+	setBit(r.mask, int(d))
+}
+
+func (r *route) waitsFor(d int32) bool { return int(d)>>6 < len(r.mask) && testBit(r.mask, int(d)) }
+
+// route is the route of a row.
+func (x *Expected) route(capture int, n uint16) int32 {
+	if rs := x.captures[capture].routes; int(n) < len(rs) {
+		return rs[n]
+	}
+	return unknownRoute
+}

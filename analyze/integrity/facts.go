@@ -1,0 +1,68 @@
+package integrity
+
+import "leveret/analyze/result"
+
+// Facts are what the analysis learned beside the rows that the ledger joins.
+type Facts struct {
+	// Incomplete says why the captures do not prove to be whole, one line a reason; empty if they do.
+	Incomplete []string
+	// DeliveriesWhole and SendsWhole: every row of the kind is there, in every capture. Without the former loss is not
+	// judged; without the latter a message that no row of sends tells of is not held to be foreign.
+	DeliveriesWhole bool
+	SendsWhole      bool
+	// Mismatch are the engine's own counters that the rows do not agree with, though the captures are whole.
+	Mismatch     []string
+	MismatchRows int64
+
+	// Lost are rows that the recorder had to give up, as it says itself.
+	Lost     []string
+	LostRows int64
+
+	ContradictoryConfirms int64 // answers that the engine got for messages that had one
+	UnattributedReturns   int64 // returned messages that the engine could not tell
+
+	PublishStopNS int64 // of the last producer, over all captures
+	WindowNS      int64 // span of the rates
+
+	// Ended are the connections, channels, producers and consumers that ended before they should.
+	Ended           []Ended
+	ConnectionsLost int64
+	BlockedNS       int64 // connection.blocked, over all connections
+	Blocked         int64 // times
+	StallNS         int64 // publishing waited for the recorder
+	Stalls          int64
+	Spans           []result.Span
+
+	// UnackedAtStop counts deliveries without an ack in captures that have no outcome.
+	UnackedAtStop int64
+
+	NegativeLatencies int64
+	// ClocksDiffer: captures of different hosts were joined by their wall clocks.
+	ClocksDiffer bool
+	// TargetRate and SentRate are offered and achieved messages a second over all producers; nil in closed loop.
+	TargetRate, SentRate *float64
+	// Backlog is what was sent and not yet received when publishing stopped; nil if unknown.
+	Backlog *int64
+}
+
+// Ended is one thing that ended early.
+type Ended struct {
+	AtNS     int64
+	Capture  int
+	Consumer int // -1: none
+	Text     string
+}
+
+// consumersEnded counts the consumers of a queue that ended early.
+func (f *Facts) consumersEnded(q *queue) int {
+	n := 0
+	for _, c := range q.consumers {
+		for _, e := range f.Ended {
+			if e.Capture == c.capture && e.Consumer == c.number {
+				n++
+				break
+			}
+		}
+	}
+	return n
+}

@@ -1,0 +1,246 @@
+package integrity
+
+import (
+	"fmt"
+	"strings"
+
+	"leveret/analyze/result"
+	"leveret/capture/manifest"
+)
+
+// Codes of findings. They are stable: scripts rely on them.
+const (
+	CodeLost               = "lost"
+	CodeDuplicate          = "duplicate"
+	CodeCorrupt            = "corrupt"
+	CodeOutOfOrder         = "out_of_order"
+	CodeReturned           = "returned"
+	CodeUnroutable         = "unroutable"
+	CodeRecorderLostRows   = "recorder_lost_rows"
+	CodeMissing            = "missing"
+	CodeMissingUnconfirmed = "missing_unconfirmed"
+	CodeUnaccounted        = "unaccounted"
+	CodeExpectedUnknown    = "expected_queues_unknown"
+	CodeNotDrained         = "not_drained"
+	CodeIncomplete         = "capture_incomplete"
+	CodeContradiction      = "record_contradicts_itself"
+	CodeEndedEarly         = "ended_early"
+	CodeNothingToJudge     = "nothing_to_judge"
+	CodeTagClash           = "tag_clash"
+	CodeNacked             = "nacked"
+	CodeRemovedByRule      = "removed_by_rule"
+	CodeRedelivered        = "redelivered"
+	CodeForeign            = "foreign"
+	CodeOtherQueue         = "other_queue"
+	CodeBlocked            = "blocked"
+	CodeClockSkew          = "clock_skew"
+	CodeClocksDiffer       = "clocks_differ"
+	CodeUnconfirmedAtStop  = "unconfirmed_at_stop"
+	CodeContradictory      = "contradictory_confirms"
+	CodeReturnUnknown      = "returned_unattributed"
+	CodeGeneratorLimit     = "generator_limit"
+	CodeBacklog            = "backlog"
+	CodeRecorderStall      = "recorder_stall"
+	CodeTLSNotVerified     = "tls_not_verified"
+	CodeInterrupted        = "interrupted"
+	CodeClosedLoop         = "closed_loop"
+	CodeEmbeddedBroker     = "embedded_broker"
+	CodeOrderNotJudged     = "order_not_judged"
+)
+
+// report collects findings.
+type report struct {
+	l        *Ledger
+	f        *Facts
+	ts       []tally
+	c        result.Counts
+	findings []result.Finding
+}
+
+// add one finding, if there is anything to find.
+func (r *report) add(code string, s result.Severity, count int64, first []*example, format string, args ...any) {
+	if count == 0 {
+		return
+	}
+	r.findings = append(r.findings, result.Finding{Code: code, Severity: s, Count: count, Text: fmt.Sprintf(format, args...), First: r.l.messages(first)})
+}
+
+func messages(n int64) string { return result.Plural(n, "message") }
+
+// messages are the findings about what became of single messages.
+func (r *report) messages() {
+	t, c := &r.l.total, &r.c
+	bound := ""
+	if n := min(c.CorruptUnattributed, c.Lost); n > 0 {
+		bound = fmt.Sprintf(", of which up to %s may be the corrupt ones", result.Group(n))
+	}
+	r.add(CodeLost, result.SeverityFail, c.Lost, t.lostFirst, "%s lost%s: confirmed by the broker, the queue drained, never received intact%s",
+		messages(c.Lost), bound, r.where(func(t *tally) int64 { return t.Lost }))
+	r.add(CodeDuplicate, result.SeverityFail, c.Duplicates, t.duplicateFirst, "%s received again from a queue that had delivered the same message, without cause for a redelivery%s",
+		messages(c.Duplicates), r.where(func(t *tally) int64 { return t.Duplicates }))
+	r.add(CodeCorrupt, result.SeverityFail, c.Corrupt, t.corruptFirst, "%s received whose checksum does not hold (%s cannot be told which they were)%s",
+		messages(c.Corrupt), result.Group(c.CorruptUnattributed), r.where(func(t *tally) int64 { return t.Corrupt }))
+	r.add(CodeOutOfOrder, result.SeverityFail, c.OutOfOrder, t.outOfOrderFirst, "%s received for the first time after a later one of the same producer, queue and consumer%s",
+		messages(c.OutOfOrder), r.where(func(t *tally) int64 { return t.OutOfOrder }))
+	r.refusals()
+	r.add(CodeMissing, result.SeverityInconclusive, sumOf(r.ts, func(t *tally) int64 { return t.unasked }), t.uncertainFirst,
+		"%s missing: published without confirms, so the broker never vouched for them; the queue was drained%s",
+		messages(sumOf(r.ts, func(t *tally) int64 { return t.unasked })), r.where(func(t *tally) int64 { return t.unasked }))
+	r.add(CodeMissingUnconfirmed, result.SeverityInconclusive, c.MissingUnconfirmed, t.unconfirmedFirst,
+		"%s missing that the broker never confirmed; the queue was drained%s", messages(c.MissingUnconfirmed), r.where(func(t *tally) int64 { return t.MissingUnconfirmed }))
+	r.add(CodeRemovedByRule, result.SeverityWarning, c.RemovedByRule, t.ruleFirst, "%s missing that a rule of the queue may have removed%s",
+		messages(c.RemovedByRule), r.where(func(t *tally) int64 { return t.RemovedByRule }))
+	r.add(CodeRedelivered, result.SeverityWarning, c.Redelivered, nil, "%s delivered with the redelivered flag set", messages(c.Redelivered))
+	r.foreign()
+	r.order()
+}
+
+// refusals are messages that the broker did not take, or had no queue for.
+func (r *report) refusals() {
+	t, c := &r.l.total, &r.c
+	r.add(CodeReturned, result.SeverityFail, t.returnedWanted, t.returnFirst, "%s returned as unroutable although the run bound a queue for them", messages(t.returnedWanted))
+	r.add(CodeReturned, result.SeverityWarning, c.Returned-t.returnedWanted, t.returnFirst, "%s returned as unroutable; the run has no queue for them", messages(c.Returned-t.returnedWanted))
+	severity := result.SeverityWarning
+	if len(r.l.x.queues) > 0 {
+		severity = result.SeverityFail
+	}
+	r.add(CodeUnroutable, severity, c.Unroutable, nil, "%s published where no queue is bound: confirmed does not mean routed", messages(c.Unroutable))
+	r.add(CodeNacked, result.SeverityWarning, c.Nacked, t.nackedFirst, "%s refused by the broker (basic.nack); they are not missing and not in the confirm latencies", messages(c.Nacked))
+	r.add(CodeUnconfirmedAtStop, result.SeverityWarning, c.Unconfirmed, nil, "%s neither acked nor nacked when the run ended", messages(c.Unconfirmed))
+	again := t.contradictions + r.f.ContradictoryConfirms
+	r.add(CodeContradictory, result.SeverityWarning, again, nil, "%s of the broker to messages that it had answered already", result.Plural(again, "confirm"))
+	r.add(CodeReturnUnknown, result.SeverityWarning, r.f.UnattributedReturns, nil, "%s returned that cannot be told which they were", messages(r.f.UnattributedReturns))
+}
+
+func (r *report) foreign() {
+	var neverSent int64
+	for _, c := range r.l.dests {
+		neverSent += c.neverSent
+	}
+	text := ""
+	if neverSent > 0 && r.f.SendsWhole {
+		text = fmt.Sprintf("; %s of them carry the stamp of a producer of this run that never sent them (an earlier run with the same tag?)", result.Group(neverSent))
+	}
+	r.add(CodeForeign, result.SeverityWarning, r.c.Foreign, nil, "%s not of these captures: no stamp of theirs%s%s",
+		messages(r.c.Foreign), r.where(func(t *tally) int64 { return t.Foreign }), text)
+	n := r.l.total.otherQueue
+	r.add(CodeOtherQueue, result.SeverityWarning, n, nil, "%s received from a queue that the run did not bind for them", messages(n))
+}
+
+func (r *report) order() {
+	var names []string
+	for i := range r.l.x.queues {
+		if _, ok := r.l.x.queues[i].argument("x-max-priority"); ok {
+			names = append(names, r.l.x.queues[i].name)
+		}
+	}
+	r.add(CodeOrderNotJudged, result.SeverityNote, int64(len(names)), nil, "order is not judged in %s with priorities: %s", result.Plural(int64(len(names)), "queue"), few(names))
+}
+
+// where tells which queues a count is of, and with it the spans of missing messages.
+func (r *report) where(count func(*tally) int64) string {
+	var parts []string
+	for i := range r.ts {
+		t := &r.ts[i]
+		n := count(t)
+		if n == 0 {
+			continue
+		}
+		part := fmt.Sprintf("queue %s: %s", t.queue.name, result.Group(n))
+		if n == t.Missing && t.Missing > 0 {
+			part += t.describeSpans()
+		}
+		if n == t.RemovedByRule && t.rule != "" {
+			part += ", " + t.rule
+		}
+		parts = append(parts, part)
+	}
+	if len(parts) == 0 {
+		return ""
+	}
+	return " (" + few(parts) + ")"
+}
+
+// describeSpans tells which messages are missing, as long as that is short.
+func (t *tally) describeSpans() string {
+	var parts []string
+	for _, s := range t.spans {
+		if s.first == s.last {
+			parts = append(parts, fmt.Sprintf("producer %d message %d", s.producer.number, s.first))
+		} else {
+			parts = append(parts, fmt.Sprintf("producer %d messages %d to %d", s.producer.number, s.first, s.last))
+		}
+	}
+	if t.manySpans {
+		parts = append(parts, "...")
+	}
+	if len(parts) == 0 {
+		return ""
+	}
+	return ", " + strings.Join(parts, ", ")
+}
+
+// few joins the first few of many.
+func few(parts []string) string {
+	const shown = 3
+	if len(parts) > shown {
+		return fmt.Sprintf("%s; and %d more", strings.Join(parts[:shown], "; "), len(parts)-shown)
+	}
+	return strings.Join(parts, "; ")
+}
+
+func sumOf(ts []tally, count func(*tally) int64) (n int64) {
+	for i := range ts {
+		n += count(&ts[i])
+	}
+	return n
+}
+
+// recording are the findings about the record itself.
+func (r *report) recording() {
+	f, t := r.f, &r.l.total
+	r.add(CodeRecorderLostRows, result.SeverityFail, f.MismatchRows, nil, "the record does not agree with the engine's own counters: %s", few(f.Mismatch))
+	r.add(CodeRecorderLostRows, result.SeverityFail, f.LostRows, nil, "the recorder lost rows: %s", few(f.Lost))
+	if len(f.Incomplete) > 0 {
+		text := ""
+		if n := sumOf(r.ts, func(t *tally) int64 { return t.unjudged }); n > 0 {
+			text = fmt.Sprintf("; %s without a delivery in it, which says nothing about the broker", messages(n))
+		}
+		r.add(CodeIncomplete, result.SeverityInconclusive, int64(len(f.Incomplete)), nil, "the record is not whole: %s%s", few(f.Incomplete), text)
+	}
+	r.add(CodeContradiction, result.SeverityInconclusive, t.repeatedSends, nil, "%s recorded as sent twice", messages(t.repeatedSends))
+	if r.l.x.tagClash {
+		r.add(CodeTagClash, result.SeverityInconclusive, 1, nil, "two of the captures stamp their messages with the same tag: their messages cannot be told apart")
+	}
+	r.add(CodeRecorderStall, result.SeverityWarning, f.Stalls, nil, "publishing waited for the recorder %s, %s in all", result.Plural(f.Stalls, "time"), seconds(f.StallNS))
+	r.add(CodeClockSkew, result.SeverityWarning, f.NegativeLatencies, nil, "%s below zero: the clocks of sender and receiver disagree", result.Plural(f.NegativeLatencies, "latency value"))
+	if f.ClocksDiffer {
+		r.add(CodeClocksDiffer, result.SeverityWarning, 1, nil, "the captures are of different hosts and joined by their wall clocks: latencies from one to the other include the unknown difference of these")
+	}
+}
+
+func seconds(ns int64) string { return fmt.Sprintf("%.3f s", float64(ns)/1e9) }
+
+// notDrained lists the queues that were not proved empty, and why.
+func (r *report) notDrained() (names []string, note string) {
+	for i := range r.ts {
+		q := r.ts[i].queue
+		if !q.fed || q.drained(r.l.x, r.f) || !q.consumed && r.ts[i].Sent == 0 {
+			continue
+		}
+		part := "queue " + q.name
+		if !q.consumed {
+			part += " without a consumer"
+		}
+		if r.ts[i].ready >= 0 {
+			part += fmt.Sprintf(" (%s ready)", result.Group(r.ts[i].ready))
+		}
+		names = append(names, part)
+	}
+	r.l.x.manifests(func(m *manifest.Manifest) {
+		if m.Outcome != nil && m.Outcome.DrainNote != "" && note == "" {
+			note = ": " + m.Outcome.DrainNote
+		}
+	})
+	return names, note
+}

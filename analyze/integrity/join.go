@@ -1,0 +1,360 @@
+package integrity
+
+import (
+	"slices"
+
+	"leveret/capture/event"
+)
+
+// Rows come in runs: consecutive messages of one producer. Each run within a page is joined at once where nothing
+// unusual is known of the page, message by message where there is; both ways give the same counts.
+
+// producer returns a producer of a capture; made where it is new, unless the capture's manifest does not know it and
+// the row only claims to come from it.
+func (l *Ledger) producer(capture int, number uint16, claimed bool) *producer {
+	ps := l.producers[capture]
+	if int(number) < len(ps) && ps[number] != nil {
+		return ps[number]
+	}
+	m := l.x.captures[capture].manifest
+	p := &producer{capture: capture, number: int(number)}
+	switch {
+	case m == nil:
+		p.assumed, p.confirms = true, true
+	case int(number) < len(m.Producers):
+		p.confirms = m.Producers[number].Confirm > 0
+	case claimed:
+		return nil
+	}
+	for len(ps) <= int(number) {
+		ps = append(ps, nil)
+	}
+	ps[number] = p
+	l.producers[capture] = ps
+	return p
+}
+
+// Sends joins rows of sends.
+func (l *Ledger) Sends(r *SendRows) {
+	for i := 0; i < len(r.Seq); {
+		p, seq, route := r.Producer[i], r.Seq[i], r.Route[i]
+		j, end := i+1, min(len(r.Seq), i+l.size-int(seq)&(l.size-1))
+		for j < end && r.Producer[j] == p && r.Seq[j] == seq+uint64(j-i) && r.Route[j] == route {
+			j++
+		}
+		l.send(l.producer(r.Capture, p, false), seq, l.x.route(r.Capture, route), r.Sent[i:j], r.Due[i:j])
+		i = j
+	}
+}
+
+func (l *Ledger) send(p *producer, seq uint64, route int32, sent, due []int64) {
+	pg, slot, n := l.pageFor(p, seq>>l.shift), int(seq)&(l.size-1), len(sent)
+	pg.setRoute(slot, n, l.size, route)
+	if pg.ahead || countSpan(pg.sent, slot, n) > 0 || slices.Contains(sent, event.None) {
+		for i := range sent {
+			l.fill(p, seq+uint64(i), sent[i:i+1], due[i:i+1])
+			l.sendOne(p, pg, slot+i, sent[i], due[i])
+		}
+		return
+	}
+	l.putTimes(pg, slot, sent, due)
+	l.fill(p, seq, sent, due)
+	setSpan(pg.sent, slot, n)
+	pg.seen += int32(n)
+	p.sent += int64(n)
+	rt := &l.x.routes[route]
+	for _, d := range rt.all {
+		l.destCounts(d).expected += int64(n)
+	}
+	pg.open += int32(n * l.awaited(p, rt))
+	l.answers.Expected(sent, len(rt.waits))
+	l.countRoute(rt, n)
+	l.release(pg)
+}
+
+// awaited is how many answers a message awaits. Where its queues are unknown there is one more that never comes: any
+// queue may still deliver it, so its times are kept to the end.
+func (l *Ledger) awaited(p *producer, rt *route) int {
+	n := len(rt.waits)
+	if p.confirms {
+		n++
+	}
+	if !rt.known {
+		n++
+	}
+	return n
+}
+
+func (l *Ledger) countRoute(rt *route, n int) {
+	switch {
+	case !rt.known:
+		l.total.unknownRoute += int64(n)
+	case len(rt.all) == 0:
+		l.total.unroutable += int64(n)
+	}
+}
+
+// putTimes keeps the times of messages that were sent.
+func (l *Ledger) putTimes(pg *page, slot int, sent, due []int64) {
+	if !pg.sentNS.exists() {
+		l.pager.create(&pg.sentNS, event.None)
+	}
+	copy(l.pager.load(&pg.sentNS)[slot:], sent)
+	pg.sentNS.dirty = true
+	if !pg.dueNS.exists() {
+		if !slices.ContainsFunc(due, func(t int64) bool { return t != event.None }) {
+			return
+		}
+		l.pager.create(&pg.dueNS, event.None)
+	}
+	copy(l.pager.load(&pg.dueNS)[slot:], due)
+	pg.dueNS.dirty = true
+}
+
+func (l *Ledger) sendOne(p *producer, pg *page, slot int, sent, due int64) {
+	if testBit(pg.sent, slot) {
+		l.total.repeatedSends++
+		return
+	}
+	pg.seen++
+	if sent == event.None {
+		l.total.notSent++
+		l.release(pg)
+		return
+	}
+	l.putTimes(pg, slot, []int64{sent}, []int64{due})
+	setBit(pg.sent, slot)
+	p.sent++
+	rt := &l.x.routes[pg.routeOf(slot)]
+	l.answers.Expected([]int64{sent}, len(rt.waits))
+	l.countRoute(rt, 1)
+	l.meetConfirm(p, pg, slot)
+	l.meetArrivals(pg, slot, rt)
+	l.release(pg)
+}
+
+// meetConfirm joins a send with a settlement that was read before it.
+func (l *Ledger) meetConfirm(p *producer, pg *page, slot int) {
+	acked := testBit(pg.acked, slot)
+	switch {
+	case acked:
+		l.confirmed(pg, slot, l.earlyTime(pg, confirmDest, slot))
+		p.answered++
+	case pg.nacked != nil && testBit(pg.nacked, slot):
+		p.answered++
+	case p.confirms:
+		pg.open++
+	}
+	if pg.returns != nil && testBit(pg.returns, slot) {
+		l.countReturn(pg, slot)
+	}
+}
+
+// meetArrivals joins a send with deliveries that were read before it, and notes the ones to come.
+func (l *Ledger) meetArrivals(pg *page, slot int, rt *route) {
+	if !rt.known {
+		pg.open++
+		pg.each(func(a *arrivals) {
+			if testBit(a.intact, slot) {
+				l.delivered(pg, slot, l.earlyTime(pg, a.dest, slot))
+			}
+		})
+		return
+	}
+	if !pg.refused(slot) {
+		for _, d := range rt.all {
+			l.destCounts(d).expected++
+		}
+	}
+	for _, d := range rt.waits {
+		if pg.arrived(d, slot) {
+			l.delivered(pg, slot, l.earlyTime(pg, d, slot))
+		} else {
+			pg.open++
+		}
+	}
+}
+
+// Settlements joins rows of settlements.
+func (l *Ledger) Settlements(r *SettlementRows) {
+	for i := 0; i < len(r.Seq); {
+		p, seq, kind := r.Producer[i], r.Seq[i], r.Kind[i]
+		j, end := i+1, min(len(r.Seq), i+l.size-int(seq)&(l.size-1))
+		for j < end && r.Producer[j] == p && r.Seq[j] == seq+uint64(j-i) && r.Kind[j] == kind {
+			j++
+		}
+		l.settle(l.producer(r.Capture, p, false), seq, event.SettlementKind(kind), r.At[i:j])
+		i = j
+	}
+}
+
+func (l *Ledger) settle(p *producer, seq uint64, kind event.SettlementKind, at []int64) {
+	pg, slot, n := l.pageFor(p, seq>>l.shift), int(seq)&(l.size-1), len(at)
+	p.settled += int64(n)
+	plain := kind == event.Ack && !pg.done && pg.nacked == nil
+	if !plain || countSpan(pg.sent, slot, n) < n || countSpan(pg.acked, slot, n) > 0 {
+		for i := range at {
+			l.settleOne(p, pg, seq+uint64(i), slot+i, kind, at[i])
+		}
+		return
+	}
+	setSpan(pg.acked, slot, n)
+	l.total.acked += int64(n)
+	p.answered += int64(n)
+	l.confirmed(pg, slot, at...)
+	if p.confirms {
+		pg.open -= int32(n)
+		l.release(pg)
+	}
+}
+
+func (l *Ledger) settleOne(p *producer, pg *page, seq uint64, slot int, kind event.SettlementKind, at int64) {
+	sent := testBit(pg.sent, slot)
+	pg.ahead = pg.ahead || !sent
+	if kind == event.Return {
+		l.returnOne(p, pg, seq, slot, sent, at)
+		return
+	}
+	if testBit(pg.acked, slot) || pg.nacked != nil && testBit(pg.nacked, slot) {
+		l.total.contradictions++
+		return
+	}
+	if sent {
+		p.answered++
+	}
+	if kind == event.Ack {
+		l.total.acked++
+		setBit(pg.acked, slot)
+		if !sent {
+			l.setEarly(pg, confirmDest, slot, at)
+			return
+		}
+		l.confirmed(pg, slot, at)
+	} else {
+		l.total.nacked++
+		l.note(&l.total.nackedFirst, example{producer: p, seq: seq, dest: -1, consumer: -1, received: event.None})
+		was := pg.refused(slot)
+		if pg.nacked == nil {
+			pg.nacked = l.arena.bits(l.words)
+		}
+		setBit(pg.nacked, slot)
+		if sent && !was {
+			l.refuse(pg, slot, at)
+		}
+	}
+	if sent && p.confirms && !pg.done {
+		pg.open--
+		l.release(pg)
+	}
+}
+
+func (l *Ledger) returnOne(p *producer, pg *page, seq uint64, slot int, sent bool, at int64) {
+	if pg.returns == nil {
+		pg.returns = l.arena.bits(l.words)
+	}
+	if testBit(pg.returns, slot) {
+		l.total.contradictions++
+		return
+	}
+	was := pg.refused(slot)
+	setBit(pg.returns, slot)
+	l.total.returned++
+	l.note(&l.total.returnFirst, example{producer: p, seq: seq, dest: -1, consumer: -1, received: event.None})
+	if !sent {
+		return
+	}
+	l.countReturn(pg, slot)
+	if !was {
+		l.refuse(pg, slot, at)
+	}
+}
+
+// countReturn tells whether a returned message was meant to reach a queue.
+func (l *Ledger) countReturn(pg *page, slot int) {
+	switch rt := &l.x.routes[pg.routeOf(slot)]; {
+	case !rt.known:
+		l.total.returnedUnknown++
+	case len(rt.all) > 0:
+		l.total.returnedWanted++
+	}
+}
+
+// refuse no longer expects a message that the broker nacked or returned. Its times are kept nevertheless: it may arrive.
+func (l *Ledger) refuse(pg *page, slot int, at int64) {
+	if rt := &l.x.routes[pg.routeOf(slot)]; rt.known {
+		l.answers.Expected([]int64{at}, -len(rt.waits))
+		for _, d := range rt.all {
+			l.destCounts(d).expected--
+		}
+	}
+}
+
+// release gives up the times of a page when no answer to any of its messages is awaited.
+func (l *Ledger) release(pg *page) {
+	if pg.open != 0 || int(pg.seen) != l.size || pg.done {
+		return
+	}
+	pg.done = true
+	l.pager.drop(&pg.sentNS)
+	l.pager.drop(&pg.dueNS)
+	for _, e := range pg.early {
+		l.pager.drop(&e.at)
+	}
+	pg.early = nil
+}
+
+// confirmed and delivered hand on the answers to messages from slot on, which were sent.
+func (l *Ledger) confirmed(pg *page, slot int, at ...int64) {
+	if sent, due, ok := l.times(pg, slot, len(at)); ok {
+		l.answers.Confirmed(at, sent, due)
+	}
+}
+
+func (l *Ledger) delivered(pg *page, slot int, at ...int64) {
+	if sent, due, ok := l.times(pg, slot, len(at)); ok {
+		l.answers.Delivered(at, sent, due)
+	}
+}
+
+func (l *Ledger) times(pg *page, slot, n int) (sent, due []int64, ok bool) {
+	if !pg.sentNS.exists() {
+		return nil, nil, false
+	}
+	if pg.dueNS.exists() {
+		due = l.pager.load(&pg.dueNS)[slot : slot+n]
+	}
+	return l.pager.load(&pg.sentNS)[slot : slot+n], due, true
+}
+
+// setEarly keeps the time of an answer whose send was not read yet.
+func (l *Ledger) setEarly(pg *page, dest int32, slot int, at int64) {
+	if pg.done {
+		return
+	}
+	i := slices.IndexFunc(pg.early, func(e *early) bool { return e.dest == dest })
+	if i < 0 {
+		i = len(pg.early)
+		pg.early = append(pg.early, &early{dest: dest})
+		l.pager.create(&pg.early[i].at, event.None)
+	}
+	l.pager.load(&pg.early[i].at)[slot] = at
+	pg.early[i].at.dirty = true
+}
+
+// earlyTime is the time kept by setEarly.
+func (l *Ledger) earlyTime(pg *page, dest int32, slot int) int64 {
+	for _, e := range pg.early {
+		if e.dest == dest {
+			return l.pager.load(&e.at)[slot]
+		}
+	}
+	return event.None
+}
+
+// note keeps the first few examples of a finding.
+func (l *Ledger) note(list *[]*example, e example) {
+	if len(*list) < l.o.Examples {
+		e.sent, e.due = event.None, event.None
+		*list = append(*list, &e)
+	}
+}

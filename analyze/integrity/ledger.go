@@ -1,0 +1,185 @@
+// Package integrity judges what became of every message: it joins sends, settlements and deliveries by (producer,
+// sequence), counts what happened at each queue that a message should have reached, and gives the verdict.
+//
+// What flows in are the rows of verified batches, column by column, and the manifests of the captures; what flows out
+// are, during the join, the times of every answered message (Answers: latencies are made of them), and at the end
+// counts, findings and a verdict as plain result values. Rows are borrowed for the length of a call.
+//
+//	l := integrity.NewLedger(expected, answers, options)
+//	defer l.Close()
+//	for each batch, by time { l.Sends(...) or l.Settlements(...) or l.Deliveries(...) }
+//	l.Finish()
+//	verdict := l.Judge(facts)
+//
+// Order of the calls: the rows of one consumer must come in the order in which they were recorded. Sends should come
+// before their answers (then memory is bounded by what is under way), but an answer that comes first is joined too.
+//
+// Memory: the times of messages that still await an answer, within a budget (beyond it they go to a temporary file);
+// and a few bits for each message.
+package integrity
+
+// SendRows are rows of sends of one capture, all columns of the same length. Due and Sent are event.None where null.
+type SendRows struct {
+	Capture  int // index in the captures given
+	Producer []uint16
+	Seq      []uint64
+	Due      []int64
+	Sent     []int64
+	Route    []uint16
+}
+
+// SettlementRows are rows of settlements of one capture.
+type SettlementRows struct {
+	Capture  int
+	Producer []uint16
+	Seq      []uint64
+	Kind     []uint8
+	At       []int64
+}
+
+// DeliveryRows are rows of deliveries of one capture, in the order in which each consumer received them.
+type DeliveryRows struct {
+	Capture     int
+	Consumer    []uint16
+	Queue       []uint16
+	Tag         []uint16
+	Producer    []uint16
+	Seq         []uint64
+	Received    []int64
+	Body        []uint8
+	Redelivered []uint8
+}
+
+// Answers takes the times of answered messages while the ledger joins, and at the end those of unanswered ones. All
+// slices have the same length (due may be nil: no message had a due time) and are valid until the call returns.
+type Answers interface {
+	// Confirmed: at[i] is when the broker first acked a message.
+	Confirmed(at, sent, due []int64)
+	// Delivered: at[i] is when a message was first received intact from one of the queues that it should reach.
+	Delivered(at, sent, due []int64)
+	// Expected: at these times, n more deliveries each became expected of consumed queues (a message was sent), or, n
+	// below zero, fewer (it was refused, or arrived damaged).
+	Expected(at []int64, n int)
+	// Unconfirmed and Undelivered are called by Finish: a message that was neither acked nor nacked, and one that was never received
+	// intact from a consumed queue that it should have reached. due is event.None where there is none.
+	Unconfirmed(sent, due int64)
+	Undelivered(sent, due int64)
+}
+
+// Options of a Ledger.
+type Options struct {
+	MemoryBytes int64        // for the times of messages under way
+	Tmp         string       // directory of the temporary file; "" is the system's
+	Announce    func(string) // called once before a temporary file is made; may be nil
+	Producers   int          // how many producers there are, as far as known
+	Examples    int          // messages named by a finding
+}
+
+// Ledger joins rows and counts. Not safe for concurrent use.
+type Ledger struct {
+	x       *Expected
+	answers Answers
+	o       Options
+
+	shift uint // log2 of the messages in a page
+	size  int  // messages in a page
+	words int  // 64-bit words for a bit of each
+	arena arena
+	pager *pager
+	pages int
+
+	producers [][]*producer // by capture, number
+	dests     []destCounts  // by destination
+	total     totals
+	strays    []stray
+	watch     map[watched][]*example
+}
+
+// totals are the counts that belong to no queue.
+type totals struct {
+	sent, notSent, acked, nacked, returned int64
+	returnedWanted                         int64 // returned although the run's own topology leads to a queue
+	returnedUnknown                        int64 // returned, and the topology is not known
+	unroutable                             int64
+	unknownRoute                           int64 // sent where the queues are not known
+	withConfirms                           int64
+	unconfirmed                            int64 // of those, neither acked nor nacked
+	nowhere                                int64 // of unknownRoute, received nowhere
+	repeatedSends                          int64 // rows of sends for a message that had one
+	contradictions                         int64 // answers to a message that had one
+	otherQueue                             int64 // intact at a queue that the route does not lead to
+	foreign                                int64
+	unstamped                              int64
+	duplicateFirst, outOfOrderFirst        []*example
+	corruptFirst, nackedFirst, returnFirst []*example
+	lostFirst, unconfirmedFirst            []*example
+	uncertainFirst, ruleFirst              []*example
+}
+
+// destCounts are the counts of one destination.
+type destCounts struct {
+	expected    int64 // sent here, not refused
+	received    int64
+	unique      int64 // messages, received intact at least once
+	redelivered int64
+	duplicates  int64
+	corrupt     int64
+	foreign     int64
+	outOfOrder  int64
+	ownIntact   int64
+
+	// What Finish finds.
+	attributed int64 // corrupt bodies that are missing messages
+	neverSent  int64 // unique, but no row of sends tells of the message
+	absent     absence
+	fate       fate
+	rule       string // that may explain absence; "" for none
+	spans      []span // of missing messages, the first few
+	manySpans  bool   // there are more
+}
+
+// stray is a corrupt body whose claimed message is in no page yet.
+type stray struct {
+	producer *producer
+	dest     int32
+	seq      uint64
+}
+
+// example is a message that a finding names.
+type example struct {
+	producer  *producer // nil: none of the captures'
+	claimed   uint16    // number of the producer, as the row has it
+	seq       uint64
+	dest      int32 // -1: none
+	consumer  int32 // -1: none
+	received  int64
+	sent, due int64 // None until they are looked up (examples.go)
+}
+
+// NewLedger makes an empty ledger.
+func NewLedger(x *Expected, answers Answers, o Options) *Ledger {
+	l := &Ledger{x: x, answers: answers, o: o}
+	// A page is what is kept or given up at once: with very many producers it must be small, or the last page of each
+	// alone would fill the memory.
+	l.shift = 9
+	if o.Producers > 2048 {
+		l.shift = 7
+	}
+	l.size = 1 << l.shift
+	l.words = l.size / 64
+	l.pager = newPager(l.size, o.MemoryBytes, o.Tmp, o.Announce)
+	l.producers = make([][]*producer, len(x.captures))
+	return l
+}
+
+// Close gives up the temporary file.
+func (l *Ledger) Close() error { return l.pager.close() }
+
+// Err is the first failure of the temporary file; nothing found after it can be trusted.
+func (l *Ledger) Err() error { return l.pager.err }
+
+// SpilledBytes is the size that the temporary file has reached.
+func (l *Ledger) SpilledBytes() int64 { return l.pager.spilled() }
+
+// RoutesKnown tells whether it is known of every message that was sent which queues it should reach.
+func (l *Ledger) RoutesKnown() bool { return l.total.unknownRoute == 0 }

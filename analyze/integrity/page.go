@@ -1,0 +1,246 @@
+package integrity
+
+import "slices"
+
+// page is what is known of a number of consecutive messages of one producer: a bit for each thing that happened to a
+// message, and, until all answers to all of them are in, their times.
+type page struct {
+	sent    []uint64
+	acked   []uint64
+	nacked  []uint64 // nil while there are none; so the next
+	returns []uint64
+	first   arrivals // at one destination; most pages need no more
+	more    []arrivals
+
+	sentNS, dueNS column
+	early         []*early
+
+	routes []int32 // by message; nil: all have route
+	route  int32
+	seen   int32 // messages that a row of sends was seen of, those included that were not sent
+	open   int32 // answers that are awaited
+	// ahead: something is known of a message that was not known to be sent then.
+	ahead bool
+	// done: every message was sent and every answer is in; the times are gone.
+	done bool
+}
+
+// arrivals are the messages of a page that arrived at one destination.
+type arrivals struct {
+	dest    int32
+	intact  []uint64 // nil: nothing known of this destination
+	corrupt []uint64 // claimed by a body whose checksum did not hold; nil while there are none
+}
+
+// early holds the times of answers that were read before the send was: clocks of two hosts may disagree.
+type early struct {
+	dest int32 // confirmDest for confirms
+	at   column
+}
+
+const confirmDest = -1
+
+// arena makes pages and bits in large pieces: there may be millions.
+type arena struct {
+	pages []page
+	words []uint64
+}
+
+func (a *arena) page() *page {
+	if len(a.pages) == 0 {
+		a.pages = make([]page, 256)
+	}
+	p := &a.pages[0]
+	a.pages = a.pages[1:]
+	return p
+}
+
+func (a *arena) bits(words int) []uint64 {
+	if len(a.words) < words {
+		a.words = make([]uint64, 1<<14)
+	}
+	w := a.words[:words:words]
+	a.words = a.words[words:]
+	return w
+}
+
+// at returns what arrived at a destination, made where it is new.
+func (l *Ledger) arrivals(pg *page, dest int32) *arrivals {
+	if pg.first.intact == nil {
+		pg.first = arrivals{dest: dest, intact: l.arena.bits(l.words)}
+	}
+	if pg.first.dest == dest {
+		return &pg.first
+	}
+	for i := range pg.more {
+		if pg.more[i].dest == dest {
+			return &pg.more[i]
+		}
+	}
+	pg.more = append(pg.more, arrivals{dest: dest, intact: l.arena.bits(l.words)})
+	return &pg.more[len(pg.more)-1]
+}
+
+// each calls f for every destination of the page that something is known of.
+func (pg *page) each(f func(*arrivals)) {
+	if pg.first.intact == nil {
+		return
+	}
+	f(&pg.first)
+	for i := range pg.more {
+		f(&pg.more[i])
+	}
+}
+
+// arrived tells whether a message is known to have arrived intact at a destination.
+func (pg *page) arrived(dest int32, slot int) bool {
+	if pg.first.intact == nil {
+		return false
+	}
+	if pg.first.dest == dest {
+		return testBit(pg.first.intact, slot)
+	}
+	for i := range pg.more {
+		if pg.more[i].dest == dest {
+			return testBit(pg.more[i].intact, slot)
+		}
+	}
+	return false
+}
+
+func (pg *page) refused(slot int) bool {
+	return pg.nacked != nil && testBit(pg.nacked, slot) || pg.returns != nil && testBit(pg.returns, slot)
+}
+
+func (pg *page) routeOf(slot int) int32 {
+	if pg.routes != nil {
+		return pg.routes[slot]
+	}
+	return pg.route
+}
+
+// setRoute notes the route of n messages from slot on.
+func (pg *page) setRoute(slot, n, size int, route int32) {
+	if pg.seen == 0 && pg.routes == nil {
+		pg.route = route
+	}
+	if pg.routes == nil && route != pg.route {
+		pg.routes = slices.Repeat([]int32{pg.route}, size)
+	}
+	if pg.routes != nil {
+		for i := slot; i < slot+n; i++ {
+			pg.routes[i] = route
+		}
+	}
+}
+
+// producer is one producer of one capture.
+type producer struct {
+	capture, number int
+	confirms        bool
+	// assumed: no manifest says whether confirms were on; they were if there are any.
+	assumed  bool
+	settled  int64 // rows of settlements
+	sent     int64
+	answered int64 // sent, and acked or nacked
+
+	pages []*page          // by sequence / size, from 0 without large gaps
+	far   map[uint64]*page // the others: few, or a producer that does not begin near 0
+
+	lanes     []lane
+	laneIndex map[laneKey]int // once lanes are too many to search
+}
+
+// maxGap is how many pages a producer's list is extended by at most to reach one that lies beyond its end.
+const maxGap = 4096
+
+// page returns the n-th page of a producer, nil if nothing is known of it.
+func (p *producer) page(n uint64) *page {
+	if n < uint64(len(p.pages)) && p.pages[n] != nil {
+		return p.pages[n]
+	}
+	return p.far[n] // a nil map is fine
+}
+
+// pageFor returns the n-th page of a producer, made where it is new.
+func (l *Ledger) pageFor(p *producer, n uint64) *page {
+	if pg := p.page(n); pg != nil {
+		return pg
+	}
+	pg := l.arena.page()
+	pg.sent, pg.acked = l.arena.bits(l.words), l.arena.bits(l.words)
+	l.pages++
+	if n >= uint64(len(p.pages)+maxGap) {
+		if p.far == nil {
+			p.far = map[uint64]*page{}
+		}
+		p.far[n] = pg
+		return pg
+	}
+	for uint64(len(p.pages)) <= n {
+		p.pages = append(p.pages, nil)
+	}
+	p.pages[n] = pg
+	return pg
+}
+
+// eachPage calls f for the pages of a producer by rising number.
+func (p *producer) eachPage(f func(n uint64, pg *page)) {
+	numbers := make([]uint64, 0, len(p.far))
+	for n := range p.far {
+		numbers = append(numbers, n)
+	}
+	slices.Sort(numbers)
+	for n, pg := range p.pages {
+		for len(numbers) > 0 && numbers[0] < uint64(n) {
+			f(numbers[0], p.far[numbers[0]])
+			numbers = numbers[1:]
+		}
+		if pg != nil {
+			f(uint64(n), pg)
+		}
+	}
+	for _, n := range numbers {
+		f(n, p.far[n])
+	}
+}
+
+// lane is the way of a producer's messages to one consumer through one destination: order is judged in it.
+type lane struct {
+	laneKey
+	next uint64 // highest sequence seen + 1
+	low  uint64 // lowest sequence seen
+}
+
+type laneKey struct {
+	dest    int32
+	capture uint16 // of the consumer
+	number  uint16 // of the consumer
+}
+
+// lane returns the lane of a producer to a consumer, made where it is new; valid until the next call.
+func (p *producer) lane(k laneKey) *lane {
+	const searched = 8
+	if p.laneIndex != nil {
+		i, ok := p.laneIndex[k]
+		if !ok {
+			i = len(p.lanes)
+			p.laneIndex[k] = i
+			p.lanes = append(p.lanes, lane{laneKey: k, low: ^uint64(0)})
+		}
+		return &p.lanes[i]
+	}
+	for i := range p.lanes {
+		if p.lanes[i].laneKey == k {
+			return &p.lanes[i]
+		}
+	}
+	p.lanes = append(p.lanes, lane{laneKey: k, low: ^uint64(0)})
+	if len(p.lanes) > searched {
+		p.laneIndex = map[laneKey]int{}
+		for i := range p.lanes {
+			p.laneIndex[p.lanes[i].laneKey] = i
+		}
+	}
+	return &p.lanes[len(p.lanes)-1]
+}

@@ -1,0 +1,95 @@
+package integrity
+
+import (
+	"fmt"
+	"strings"
+)
+
+// removalRule names a rule of the queue that may explain why a message is missing from it although the broker took it;
+// "" where there is none. What matters is that a rule may explain it, not that it does: nothing recorded tells.
+func (l *Ledger) removalRule(q *queue, f *Facts) string {
+	var rules []string
+	if v, ok := q.argument("x-message-ttl"); ok {
+		rules = append(rules, fmt.Sprintf("x-message-ttl=%v", v))
+	}
+	overflow, _ := q.argument("x-overflow")
+	rejects := strings.HasPrefix(fmt.Sprint(overflow), "reject-publish") // then the newest are nacked instead
+	for _, key := range []string{"x-max-length", "x-max-length-bytes"} {
+		if v, ok := q.argument(key); ok && !rejects {
+			rules = append(rules, fmt.Sprintf("%s=%v", key, v))
+		}
+	}
+	if v, ok := q.argument("x-max-age"); ok && q.kind == "stream" {
+		rules = append(rules, fmt.Sprintf("x-max-age=%v", v))
+	}
+	if v, ok := q.argument("x-expires"); ok {
+		rules = append(rules, fmt.Sprintf("x-expires=%v", v))
+	}
+	return strings.Join(append(rules, l.eventRules(q, f)...), ", ")
+}
+
+// eventRules are those that need something to have happened in the run before they can take a message away.
+func (l *Ledger) eventRules(q *queue, f *Facts) (rules []string) {
+	var redelivered int64
+	for _, d := range q.dests {
+		redelivered += l.destCounts(d).redelivered
+	}
+	ended := f.consumersEnded(q)
+	if v, ok := q.argument("x-delivery-limit"); ok && (redelivered > 0 || ended > 0) {
+		rules = append(rules, fmt.Sprintf("x-delivery-limit=%v", v))
+	} else if q.kind == "quorum" && (redelivered > 0 || ended > 0) {
+		rules = append(rules, "the delivery limit that quorum queues have by default since RabbitMQ 4.0 (20)")
+	}
+	for _, d := range q.declared {
+		switch {
+		case d.AutoDelete && ended > 0 && ended >= len(q.consumers):
+			rules = append(rules, "auto-delete: every consumer of the queue ended early, and the queue with the last of them")
+		case d.Exclusive && ended > 0:
+			rules = append(rules, "exclusive: the queue goes with its connection, which ended early")
+		case !d.Durable && f.ConnectionsLost > 0:
+			rules = append(rules, "not durable: connections were lost, and a broker that restarts forgets the queue")
+		default:
+			continue
+		}
+		break
+	}
+	return rules
+}
+
+// drained tells whether a capture proves that the queue was emptied after the last message was published.
+func (q *queue) drained(x *Expected, f *Facts) bool {
+	for _, e := range q.ends {
+		if e.Drained && e.Consumed && e.endNS >= f.PublishStopNS {
+			return true
+		}
+	}
+	if len(q.ends) > 0 {
+		return false
+	}
+	for _, c := range q.consumers { // a capture that has no word about single queues
+		if m := x.captures[c.capture].manifest; m.Outcome != nil && m.Outcome.Drained && m.Outcome.DrainEndNS >= f.PublishStopNS {
+			return true
+		}
+	}
+	return false
+}
+
+// ready is the last known count of messages in the queue, -1 if unknown.
+func (q *queue) ready() int64 {
+	for i := len(q.ends) - 1; i >= 0; i-- {
+		if r := q.ends[i].Ready; r != nil {
+			return *r
+		}
+	}
+	return -1
+}
+
+// readyAtStart is the count of messages that were in the queue before the run, 0 if unknown.
+func (q *queue) readyAtStart() int64 {
+	for _, d := range q.declared {
+		if d.ReadyAtStart != nil {
+			return *d.ReadyAtStart
+		}
+	}
+	return 0
+}

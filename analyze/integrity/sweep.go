@@ -1,0 +1,225 @@
+package integrity
+
+import (
+	"math/bits"
+
+	"leveret/capture/event"
+)
+
+// absence counts messages that were sent to a destination, not refused, and never received intact there.
+type absence struct {
+	acked       int64
+	unconfirmed int64 // confirms were on
+	unasked     int64 // no confirms
+}
+
+func (a absence) all() int64 { return a.acked + a.unconfirmed + a.unasked }
+
+// fate is what the absence of a message from a destination means.
+type fate uint8
+
+const (
+	unjudged fate = iota // rows of deliveries are missing: nobody can tell
+	waiting              // the queue was not drained
+	judged               // missing
+)
+
+// span is a run of consecutive messages of one producer.
+type span struct {
+	producer    *producer
+	first, last uint64
+}
+
+// Finish looks at what has not been answered. It is called once, after the last rows.
+func (l *Ledger) Finish(f *Facts) {
+	for d := range l.x.dests {
+		c, q := l.destCounts(int32(d)), &l.x.queues[l.x.dests[d].queue]
+		switch {
+		case !f.DeliveriesWhole:
+			c.fate = unjudged
+		case q.drained(l.x, f):
+			c.fate, c.rule = judged, l.removalRule(q, f)
+		default:
+			c.fate = waiting
+		}
+	}
+	for _, s := range l.strays {
+		if pg := s.producer.page(s.seq >> l.shift); pg != nil {
+			l.claim(pg, s.dest, int(s.seq)&(l.size-1))
+		}
+	}
+	for _, ps := range l.producers {
+		for _, p := range ps {
+			if p != nil {
+				l.finishProducer(p)
+			}
+		}
+	}
+	l.lookUp()
+}
+
+func (l *Ledger) finishProducer(p *producer) {
+	if p.assumed {
+		p.confirms = p.settled > 0
+	}
+	l.total.sent += p.sent
+	if p.confirms {
+		l.total.withConfirms += p.sent
+		l.total.unconfirmed += p.sent - p.answered
+	}
+	p.eachPage(func(n uint64, pg *page) {
+		if pg.ahead {
+			l.countNeverSent(pg)
+		}
+		if pg.done || !pg.sentNS.exists() {
+			return
+		}
+		for w := range l.words {
+			l.finishWord(p, pg, n, w)
+		}
+	})
+}
+
+// countNeverSent counts messages that arrived although no row of sends tells of them.
+func (l *Ledger) countNeverSent(pg *page) {
+	pg.each(func(a *arrivals) {
+		for w := range l.words {
+			l.destCounts(a.dest).neverSent += int64(bits.OnesCount64(a.intact[w] &^ pg.sent[w]))
+		}
+	})
+}
+
+// finishWord looks at 64 messages of a page.
+func (l *Ledger) finishWord(p *producer, pg *page, n uint64, w int) {
+	sent := pg.sent[w]
+	refused := word(pg.nacked, w) | word(pg.returns, w)
+	if p.confirms {
+		for left := sent &^ pg.acked[w] &^ word(pg.nacked, w); left != 0; left &= left - 1 {
+			sent, due := l.timesOf(pg, w<<6+bits.TrailingZeros64(left))
+			l.answers.Unconfirmed(sent, due)
+		}
+	}
+	if pg.routes != nil {
+		for left := sent &^ refused; left != 0; left &= left - 1 {
+			slot := w<<6 + bits.TrailingZeros64(left)
+			l.finishRoute(p, pg, n, w, left&-left, pg.routes[slot])
+		}
+		return
+	}
+	if sent&^refused != 0 {
+		l.finishRoute(p, pg, n, w, sent&^refused, pg.route)
+	}
+}
+
+// finishRoute looks at messages (the bits of one word) that have the same route.
+func (l *Ledger) finishRoute(p *producer, pg *page, n uint64, w int, messages uint64, route int32) {
+	rt := &l.x.routes[route]
+	if !rt.known {
+		somewhere := uint64(0)
+		pg.each(func(a *arrivals) {
+			claimed := messages & word(a.corrupt, w) &^ a.intact[w]
+			l.destCounts(a.dest).attributed += int64(bits.OnesCount64(claimed))
+			somewhere |= a.intact[w] | claimed
+		})
+		l.total.nowhere += int64(bits.OnesCount64(messages &^ somewhere))
+		return
+	}
+	for _, d := range rt.waits {
+		missing, corrupt := messages, uint64(0)
+		pg.each(func(a *arrivals) {
+			if a.dest == d {
+				missing &^= a.intact[w]
+				corrupt = missing & word(a.corrupt, w)
+			}
+		})
+		if missing != 0 && l.x.dests[d].stream {
+			missing &= l.subscribed(p, d, n, w)
+		}
+		for left := missing; left != 0; left &= left - 1 {
+			slot := w<<6 + bits.TrailingZeros64(left)
+			sent, due := l.timesOf(pg, slot)
+			l.answers.Undelivered(sent, due)
+			if left&-left&corrupt != 0 {
+				l.destCounts(d).attributed++
+				continue
+			}
+			l.absent(p, pg, n, slot, d)
+		}
+	}
+}
+
+// subscribed is the part of a word that lies behind the first message of the producer that the stream's subscription
+// got: a subscription need not begin at the stream's beginning.
+func (l *Ledger) subscribed(p *producer, d int32, page uint64, w int) uint64 {
+	low := ^uint64(0)
+	for i := range p.lanes {
+		if p.lanes[i].dest == d {
+			low = min(low, p.lanes[i].low)
+		}
+	}
+	switch first := page<<l.shift + uint64(w)<<6; {
+	case low >= first+64:
+		return 0
+	case low <= first:
+		return ^uint64(0)
+	default:
+		return ^uint64(0) << (low - first)
+	}
+}
+
+// absent counts one message that did not arrive.
+func (l *Ledger) absent(p *producer, pg *page, n uint64, slot int, d int32) {
+	c, acked := l.destCounts(d), testBit(pg.acked, slot)
+	list := &l.total.uncertainFirst
+	switch {
+	case acked:
+		c.absent.acked++
+		list = &l.total.lostFirst
+	case p.confirms:
+		c.absent.unconfirmed++
+		list = &l.total.unconfirmedFirst
+	default:
+		c.absent.unasked++
+	}
+	if c.fate != judged {
+		return
+	}
+	if c.rule != "" {
+		list = &l.total.ruleFirst
+	}
+	seq := n<<l.shift + uint64(slot)
+	l.note(list, example{producer: p, seq: seq, dest: d, consumer: -1, received: event.None})
+	c.span(p, seq)
+}
+
+// maxSpans is how many spans of missing messages a finding tells of.
+const maxSpans = 3
+
+func (c *destCounts) span(p *producer, seq uint64) {
+	if n := len(c.spans); n > 0 && !c.manySpans {
+		if s := &c.spans[n-1]; s.producer == p && s.last+1 == seq {
+			s.last = seq
+			return
+		}
+	}
+	if len(c.spans) == maxSpans {
+		c.manySpans = true
+		return
+	}
+	c.spans = append(c.spans, span{p, seq, seq})
+}
+
+func word(bits []uint64, w int) uint64 {
+	if bits == nil {
+		return 0
+	}
+	return bits[w]
+}
+
+func (l *Ledger) timesOf(pg *page, slot int) (sent, due int64) {
+	s, d, _ := l.times(pg, slot, 1)
+	if d == nil {
+		return s[0], event.None
+	}
+	return s[0], d[0]
+}

@@ -1,0 +1,310 @@
+package analyze
+
+import (
+	"math"
+
+	"leveret/analyze/integrity"
+	"leveret/analyze/quantile"
+	"leveret/analyze/result"
+	"leveret/capture/event"
+)
+
+// What is measured, from when.
+const (
+	confirmService = iota
+	confirmResponse
+	deliveryService
+	deliveryResponse
+	groups
+)
+
+// reported are the percentiles of every distribution, in the order of result.Distribution.
+var reported = [...]quantile.Percent{
+	50 * quantile.One, 75 * quantile.One, 95 * quantile.One, 99 * quantile.One,
+	99*quantile.One + 9*quantile.One/10, 99*quantile.One + 99*quantile.One/100,
+}
+
+// latencies takes the times of answered messages from the ledger and makes distributions of them, for each interval of
+// the window and for all of it. It sees all messages at least twice: counting, then selecting.
+type latencies struct {
+	t     *timeline
+	cells [groups][]*cell // by interval; nil where there is none
+	whole [groups]*cell   // over the window, made when counting is over
+
+	selecting bool
+}
+
+// cell is one distribution.
+type cell struct {
+	hist     quantile.Histogram
+	moments  quantile.Moments
+	censored uint64
+	latest   int64 // time (due or sent) of the last censored message
+
+	ranks     []uint64 // wanted, rising
+	selection *quantile.Selection
+	open      bool
+}
+
+func newLatencies(t *timeline) *latencies {
+	l := &latencies{t: t}
+	for g := range l.cells {
+		l.cells[g] = make([]*cell, t.run)
+	}
+	return l
+}
+
+// Confirmed implements integrity.Answers.
+func (l *latencies) Confirmed(at, sent, due []int64) {
+	l.answered(confirmService, at, sent, due)
+}
+
+// Delivered implements integrity.Answers.
+func (l *latencies) Delivered(at, sent, due []int64) {
+	if !l.selecting {
+		l.t.arrived(at)
+	}
+	l.answered(deliveryService, at, sent, due)
+}
+
+// Expected implements integrity.Answers.
+func (l *latencies) Expected(at []int64, n int) {
+	if !l.selecting && n != 0 {
+		l.t.expected(at, n)
+	}
+}
+
+// Unconfirmed implements integrity.Answers.
+func (l *latencies) Unconfirmed(sent, due int64) { l.unanswered(confirmService, sent, due) }
+
+// Undelivered implements integrity.Answers.
+func (l *latencies) Undelivered(sent, due int64) { l.unanswered(deliveryService, sent, due) }
+
+// answered adds messages to the interval of their due, else sent, time; those outside the window belong to no cohort.
+func (l *latencies) answered(service int, at, sent, due []int64) {
+	c := l.t.cursor()
+	for i, s := range sent {
+		from := s
+		if due != nil && due[i] != event.None {
+			from = due[i]
+		}
+		n := c.at(from)
+		if uint(n) >= uint(l.t.run) {
+			continue
+		}
+		l.add(service, n, at[i]-s)
+		if due != nil && due[i] != event.None {
+			l.add(service+1, n, at[i]-due[i])
+		}
+	}
+}
+
+// stamped adds a delivery whose due time only its stamp tells, in the interval in which it was received.
+func (l *latencies) stamped(received, due int64) {
+	if n, _, _ := l.t.find(received); uint(n) < uint(l.t.run) {
+		l.add(deliveryResponse, n, received-due)
+	}
+}
+
+func (l *latencies) add(group, interval int, v int64) {
+	c := l.cells[group][interval]
+	if !l.selecting {
+		if c == nil {
+			c = l.cell(group, interval)
+		}
+		c.hist.Add(v)
+		c.moments.Add(v)
+		return
+	}
+	if c != nil && c.open {
+		c.selection.Add(v)
+	}
+	if w := l.whole[group]; w != nil && w.open {
+		w.selection.Add(v)
+	}
+}
+
+func (l *latencies) cell(group, interval int) *cell {
+	c := l.cells[group][interval]
+	if c == nil {
+		c = &cell{latest: math.MinInt64}
+		l.cells[group][interval] = c
+	}
+	return c
+}
+
+func (l *latencies) unanswered(service int, sent, due int64) {
+	if l.selecting {
+		return
+	}
+	from := sent
+	if due != event.None {
+		from = due
+	}
+	n, _, _ := l.t.find(from)
+	if uint(n) >= uint(l.t.run) {
+		return
+	}
+	l.cell(service, n).censor(sent)
+	if due != event.None {
+		l.cell(service+1, n).censor(due)
+	}
+}
+
+func (c *cell) censor(from int64) {
+	c.censored++
+	c.latest = max(c.latest, from)
+}
+
+// endCounting makes the distributions of the whole window, and prepares the selection of the exact values.
+func (l *latencies) endCounting() {
+	for g := range l.cells {
+		var w *cell
+		for _, c := range l.cells[g] {
+			if c == nil {
+				continue
+			}
+			if w == nil {
+				w = &cell{latest: math.MinInt64}
+			}
+			w.hist.Merge(&c.hist)
+			w.moments.Merge(&c.moments)
+			w.censored += c.censored
+			w.latest = max(w.latest, c.latest)
+		}
+		if l.whole[g] = w; w != nil {
+			w.prepare(quantile.CurvePercents(w.total()))
+		}
+		for _, c := range l.cells[g] {
+			if c != nil {
+				c.prepare(nil)
+			}
+		}
+	}
+	l.selecting = true
+}
+
+// negatives counts the values below zero: of service latencies, or, where only the stamps tell, of response latencies.
+func (l *latencies) negatives(f *integrity.Facts) {
+	for _, g := range []int{confirmService, deliveryService, deliveryResponse} {
+		for i, c := range l.cells[g] {
+			if c != nil && (g != deliveryResponse || l.cells[deliveryService][i] == nil) {
+				f.NegativeLatencies += int64(c.moments.Negative())
+			}
+		}
+	}
+}
+
+// total is the number of messages in the cohort.
+func (c *cell) total() uint64 { return c.moments.Count() + c.censored }
+
+// prepare selects the ranks of the reported percentiles and of further ones, as far as they fall among the measured.
+func (c *cell) prepare(further []quantile.Percent) {
+	add := func(p quantile.Percent) {
+		if r := quantile.Rank(p, c.total()); r > 0 && r <= c.moments.Count() {
+			c.ranks = append(c.ranks, r)
+		}
+	}
+	i := 0
+	for _, p := range reported {
+		for i < len(further) && further[i] <= p {
+			add(further[i])
+			i++
+		}
+		add(p)
+	}
+	for ; i < len(further); i++ {
+		add(further[i])
+	}
+	c.selection = quantile.Select(&c.hist, c.ranks)
+}
+
+// eachCell calls f for the distributions of the whole window, then for those of the intervals.
+func (l *latencies) eachCell(f func(*cell)) {
+	for g := range l.whole {
+		if l.whole[g] != nil {
+			f(l.whole[g])
+		}
+	}
+	for g := range l.cells {
+		for _, c := range l.cells[g] {
+			if c != nil {
+				f(c)
+			}
+		}
+	}
+}
+
+// openSelections prepares another showing of all messages within the budget, and tells whether one is needed.
+func (l *latencies) openSelections(budget int64) bool {
+	const least = 1 << 16 // what a selection needs for some progress
+	used := int64(0)
+	l.eachCell(func(c *cell) {
+		c.open = false
+		if used > 0 && budget-used < least {
+			return
+		}
+		n := c.selection.Open(budget - used)
+		c.open = n > 0
+		used += n
+	})
+	return used > 0
+}
+
+// closeSelections ends the showing.
+func (l *latencies) closeSelections() (err error) {
+	l.eachCell(func(c *cell) {
+		if c.open && err == nil {
+			err = c.selection.Close()
+		}
+	})
+	return err
+}
+
+// value at percentile p; nil where it falls among the censored messages.
+func (c *cell) value(p quantile.Percent) *int64 {
+	r := quantile.Rank(p, c.total())
+	for i, have := range c.ranks {
+		if have == r {
+			if v, ok := c.selection.Value(i); ok {
+				return &v
+			}
+		}
+	}
+	return nil
+}
+
+// distribution of a cell, nil where it has no message.
+func (c *cell) distribution(stop int64) *result.Distribution {
+	if c == nil || c.total() == 0 {
+		return nil
+	}
+	d := &result.Distribution{Count: int64(c.moments.Count()), Censored: int64(c.censored), Negative: int64(c.moments.Negative())}
+	if d.Count > 0 {
+		low, high, mean, deviation := c.moments.Min(), c.moments.Max(), c.moments.Mean(), c.moments.StdDev()
+		d.MinNS, d.MaxNS, d.MeanNS, d.StdDevNS = &low, &high, &mean, &deviation
+	}
+	for i, to := range []**int64{&d.P50NS, &d.P75NS, &d.P95NS, &d.P99NS, &d.P999NS, &d.P9999NS} {
+		*to = c.value(reported[i])
+	}
+	if c.censored > 0 && stop != event.None {
+		least := max(0, stop-c.latest)
+		d.AtLeastNS = &least
+	}
+	return d
+}
+
+// curve of the whole window's distribution.
+func (c *cell) curve(what, from string) (result.Curve, bool) {
+	if c == nil || c.moments.Count() == 0 {
+		return result.Curve{}, false
+	}
+	n := c.total()
+	curve := result.Curve{What: what, From: from, Count: int64(n)}
+	for _, p := range quantile.CurvePercents(n) {
+		if v := c.value(p); v != nil {
+			curve.Points = append(curve.Points, result.CurvePoint{Percent: p.Float(), ValueNS: *v, Above: int64(n - quantile.Rank(p, n))})
+		}
+	}
+	return curve, true
+}

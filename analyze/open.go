@@ -1,0 +1,223 @@
+package analyze
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"leveret/capture/event"
+	"leveret/capture/manifest"
+	"leveret/capture/schema"
+)
+
+// source is one capture directory, opened: what its manifest and journal say, and where its batches are.
+type source struct {
+	dir   string
+	index int // among the captures given
+
+	manifest *manifest.Manifest // nil where there is none that can be read
+	final    bool               // it is manifest.json: the recording was closed
+	journal  *journal           // nil where there is none that can be read
+	id       string             // "" if nothing tells
+	tag      uint16
+
+	files   []*file
+	batches []*batch
+	// reasons say why the capture does not prove to be whole, one line each.
+	reasons []string
+
+	shift int64 // added to every time, so that the captures of one host have one clock
+
+	rows   [lastKind + 1]int64 // in verified batches
+	counts rowCounts
+}
+
+// rowCounts are the sums that the engine's own counters are held against.
+type rowCounts struct {
+	sent, notSent, acks, nacks, returns, acked int64
+	manualReceived                             int64 // by consumers that acknowledge
+}
+
+const lastKind = schema.Connections
+
+// maxManifestBytes bounds the memory that a manifest may take.
+const maxManifestBytes = 64 << 20
+
+func (c *source) reason(format string, args ...any) {
+	c.reasons = append(c.reasons, fmt.Sprintf(format, args...))
+}
+
+// openCapture reads everything about a capture but its rows. Damage becomes reasons; an error means that there is no
+// capture to speak of.
+func openCapture(dir string, index int) (*source, error) {
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return nil, fmt.Errorf("capture: %w", err)
+	}
+	c := &source{dir: dir, index: index}
+	c.readManifest()
+	c.readJournal()
+	arrows := 0
+	for _, e := range entries {
+		if filepath.Ext(e.Name()) == arrowExt {
+			arrows++
+		}
+	}
+	if c.manifest == nil && c.journal == nil && arrows == 0 {
+		return nil, fmt.Errorf("capture: %s: no %s, %s, %s or %s file in it", dir, manifest.FinalName, manifest.StartName, manifest.JournalName, arrowExt)
+	}
+	c.identify()
+	if err := c.openFiles(entries); err != nil {
+		c.close()
+		return nil, err
+	}
+	return c, nil
+}
+
+func (c *source) close() {
+	for _, f := range c.files {
+		f.f.Close()
+	}
+}
+
+// readManifest takes manifest.json, else start.json.
+func (c *source) readManifest() {
+	for _, name := range []string{manifest.FinalName, manifest.StartName} {
+		m, err := loadManifest(filepath.Join(c.dir, name))
+		if err != nil {
+			c.reason("%s: %v", name, cause(err))
+			continue
+		}
+		c.manifest, c.final = m, name == manifest.FinalName
+		if c.final && (m.Outcome == nil || m.Recording == nil) {
+			c.final = false
+			c.reason("%s: without outcome or recording", name)
+		}
+		return
+	}
+}
+
+// cause is an error without the path that the reader of the line knows already.
+func cause(err error) error {
+	var p *fs.PathError
+	if errors.Is(err, fs.ErrNotExist) {
+		return errors.New("missing (the recording was not closed)")
+	}
+	if errors.As(err, &p) {
+		return p.Err
+	}
+	return err
+}
+
+func loadManifest(path string) (*manifest.Manifest, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	b, err := io.ReadAll(io.LimitReader(f, maxManifestBytes))
+	if err != nil {
+		return nil, err
+	}
+	var version struct {
+		FormatVersion int `json:"format_version"`
+	}
+	if err := json.Unmarshal(b, &version); err != nil {
+		return nil, fmt.Errorf("damaged: %w", err)
+	}
+	if version.FormatVersion != manifest.FormatVersion {
+		return nil, fmt.Errorf("format version %d, this program knows %d", version.FormatVersion, manifest.FormatVersion)
+	}
+	m := new(manifest.Manifest)
+	if err := json.Unmarshal(b, m); err != nil {
+		return nil, fmt.Errorf("damaged: %w", err)
+	}
+	return m, nil
+}
+
+// identify finds out which capture this is: files of another one must not be counted in.
+func (c *source) identify() {
+	switch {
+	case c.manifest != nil:
+		c.id, c.tag = c.manifest.ID, c.manifest.Tag
+	case c.journal != nil:
+		c.id, c.tag = c.journal.header.ID, c.journal.header.Tag
+	}
+	if c.manifest != nil && c.journal != nil && c.journal.header.ID != c.id {
+		c.reason("%s: is of capture %q, not %q", manifest.JournalName, c.journal.header.ID, c.id)
+		c.journal = nil
+	}
+}
+
+// journal is what a journal says, its damaged records left out.
+type journal struct {
+	header  schema.JournalHeader
+	records []schema.Record // of batches
+	ended   bool
+}
+
+// readJournal reads every record that proves itself.
+func (c *source) readJournal() {
+	b, err := os.ReadFile(filepath.Join(c.dir, manifest.JournalName))
+	if err != nil {
+		c.reason("%s: %v", manifest.JournalName, cause(err))
+		return
+	}
+	h, err := schema.ParseJournalHeader(b)
+	if err != nil {
+		c.reason("%s: %v", manifest.JournalName, err)
+		return
+	}
+	j := &journal{header: h}
+	damaged, total, next := 0, uint64(0), uint64(0)
+	for b = b[schema.JournalHeaderSize:]; len(b) > 0; b = b[min(len(b), schema.RecordSize):] {
+		r, err := schema.ParseRecord(b)
+		if err != nil {
+			damaged++
+			continue
+		}
+		if r.Sequence != next && damaged == 0 {
+			c.reason("%s: record %d follows %d", manifest.JournalName, r.Sequence, next)
+		}
+		next = r.Sequence + 1
+		total++
+		if r.End {
+			j.ended = true
+		} else {
+			j.records = append(j.records, r)
+		}
+	}
+	if damaged > 0 {
+		c.reason("%s: %d of %d records are damaged", manifest.JournalName, damaged, total+uint64(damaged))
+	}
+	if !j.ended {
+		c.reason("%s: without its end: the recording was not closed", manifest.JournalName)
+	}
+	c.journal = j
+}
+
+// shiftTimes moves the times of the manifest's outcome onto the common clock.
+func (c *source) shiftTimes() {
+	if c.shift == 0 || c.manifest == nil || c.manifest.Outcome == nil {
+		return
+	}
+	o := c.manifest.Outcome
+	for _, t := range []*int64{&o.BarrierNS, &o.PublishStopNS, &o.DrainEndNS} {
+		if *t != event.None {
+			*t += c.shift
+		}
+	}
+	for i := range o.Failures {
+		o.Failures[i].AtNS += c.shift
+	}
+	if r := c.manifest.Recording; r != nil {
+		for i := range r.Stalls {
+			r.Stalls[i].FromNS += c.shift
+			r.Stalls[i].ToNS += c.shift
+		}
+	}
+}

@@ -1,0 +1,173 @@
+package analyze
+
+import (
+	"slices"
+
+	"leveret/analyze/result"
+	"leveret/capture/event"
+)
+
+// result puts everything that was found into plain values.
+func (a *analysis) result() *result.Result {
+	j := a.judgement
+	r := &result.Result{
+		SchemaVersion: result.SchemaVersion,
+		Verdict:       j.Verdict, Findings: j.Findings, Counts: j.Counts, Queues: j.Queues,
+		Complete:   len(a.facts.Incomplete) == 0,
+		Window:     result.Window{StartNS: a.window.start, EndNS: a.window.stop, Text: a.window.text},
+		IntervalNS: a.time.step,
+		Spans:      a.facts.Spans,
+		Notes:      a.notes,
+	}
+	for _, c := range a.captures {
+		r.Captures = append(r.Captures, c.dir)
+		for _, n := range c.rows {
+			r.Rows += n
+		}
+		describeCapture(r, c)
+	}
+	r.Config = a.config()
+	r.Rates = a.rates()
+	r.Intervals = a.intervals()
+	r.Latency = a.latencyOf(&a.latency.whole)
+	r.LatencyNote = a.latencyNote(r)
+	for g, name := range groupNames {
+		if c, ok := a.latency.whole[g].curve(name[0], name[1]); ok {
+			r.Curves = append(r.Curves, c)
+		}
+	}
+	r.LimitedBy = a.limitedBy(r)
+	return r
+}
+
+var groupNames = [groups][2]string{
+	confirmService: {"confirm", "service"}, confirmResponse: {"confirm", "response"},
+	deliveryService: {"delivery", "service"}, deliveryResponse: {"delivery", "response"},
+}
+
+// describeCapture takes over what the first manifest that tells it says of run, broker and host.
+func describeCapture(r *result.Result, c *source) {
+	if r.ID == "" {
+		r.ID = c.id
+	}
+	m := c.manifest
+	if m == nil {
+		return
+	}
+	if r.Broker == (result.Broker{}) {
+		b := &m.Broker
+		r.Broker = result.Broker{Embedded: b.Embedded, Product: b.Product, Version: b.Version, URI: b.URI, SameHost: b.SameHost}
+		r.Host = result.Host{Name: m.Host.Name, OS: m.Host.OS, Arch: m.Host.Arch, CPUs: m.Host.CPUs}
+	}
+	r.Broker.Embedded = r.Broker.Embedded || m.Broker.Embedded
+	for _, n := range m.Notes {
+		if !slices.Contains(r.Notes, n) {
+			r.Notes = append(r.Notes, n)
+		}
+	}
+	if o := m.Outcome; o != nil {
+		if r.StopReason == "" || len(m.Producers) > 0 {
+			r.StopReason = o.StopReason
+		}
+		if o.CPUNS > 0 {
+			cpu := o.CPUNS
+			if r.ClientCPUNS != nil {
+				cpu += *r.ClientCPUNS
+			}
+			r.ClientCPUNS = &cpu
+		}
+	}
+	if r.StopReason == "" {
+		r.StopReason = "unknown: the recording was not closed"
+	}
+}
+
+// latencyOf makes the distributions of one cell of each group.
+func (a *analysis) latencyOf(cells *[groups]*cell) result.Latencies {
+	stop := a.answersUntil()
+	return result.Latencies{
+		Confirm:  result.Latency{Service: cells[confirmService].distribution(stop), Response: cells[confirmResponse].distribution(stop)},
+		Delivery: result.Latency{Service: cells[deliveryService].distribution(stop), Response: cells[deliveryResponse].distribution(stop)},
+	}
+}
+
+// answersUntil is how long answers would have been recorded: a message without one took at least until then. Where the
+// record is not whole, nothing is known of that.
+func (a *analysis) answersUntil() int64 {
+	if len(a.facts.Incomplete) > 0 {
+		return event.None
+	}
+	return max(a.window.end, a.window.drainEnd)
+}
+
+func (a *analysis) intervals() []result.Interval {
+	out := make([]result.Interval, 0, len(a.time.counts))
+	backlog, known := int64(0), a.backlogKnown()
+	for i := range a.time.counts {
+		n := &a.time.counts[i]
+		from, to := a.time.bounds(i)
+		x := result.Interval{
+			StartNS: from, EndNS: to, Phase: "run",
+			Due: n.due, Sent: n.sent, Confirmed: n.confirmed, Nacked: n.nacked, Returned: n.returned, Received: n.received,
+		}
+		if i >= a.time.run {
+			x.Phase = "drain"
+		} else {
+			var cells [groups]*cell
+			for g := range cells {
+				cells[g] = a.latency.cells[g][i]
+			}
+			x.Latency = a.latencyOf(&cells)
+		}
+		backlog += n.arrivals
+		if known {
+			b := backlog
+			x.BacklogEnd = &b
+		}
+		out = append(out, x)
+	}
+	return out
+}
+
+// backlogKnown: something was sent, the queues it reaches are known, and somebody consumes.
+func (a *analysis) backlogKnown() bool {
+	return a.judgement.Counts.Sent > 0 && a.ledger.RoutesKnown() && slices.ContainsFunc(a.captures, (*source).consumes)
+}
+
+// latencyNote says why a latency that could be expected is not there.
+func (a *analysis) latencyNote(r *result.Result) string {
+	publishes := slices.ContainsFunc(a.captures, (*source).publishes)
+	consumes := slices.ContainsFunc(a.captures, (*source).consumes)
+	note := ""
+	add := func(text string) {
+		if note != "" {
+			note += "; "
+		}
+		note += text
+	}
+	if r.Latency.Confirm.Service == nil {
+		switch {
+		case !publishes:
+			add("no confirm latency: no producers were recorded")
+		case r.Config.Confirm == 0:
+			add("no confirm latency: confirms were off")
+		default:
+			add("no confirm latency: no message was sent in the window with confirms on")
+		}
+	}
+	d := r.Latency.Delivery
+	switch {
+	case !consumes:
+		add("no delivery latency: no consumers were recorded")
+	case a.window.stamped && d.Response != nil:
+		add("delivery latency from the due times in the messages' stamps: their producers were not recorded, nor their clock")
+	case a.window.stamped:
+		add("no delivery latency: the producers were not recorded, and no message carries a due time")
+	case d.Service == nil:
+		add("no delivery latency: no message of the window was received")
+	}
+	if publishes && r.Latency.Confirm.Response == nil && d.Response == nil && (r.Latency.Confirm.Service != nil || d.Service != nil) {
+		add("no response latency: closed loop, no message had a due time")
+	}
+	return note
+}

@@ -1,0 +1,216 @@
+package analyze
+
+import (
+	"fmt"
+	"slices"
+
+	"leveret/analyze/result"
+	"leveret/capture/event"
+	"leveret/capture/manifest"
+)
+
+// config describes what was run, over all captures.
+func (a *analysis) config() result.Config {
+	x := result.Config{StartedNS: a.window.start, AckMode: "none", Durable: true, Persistent: true, TLSVerified: true}
+	queues, rate, open := map[string]bool{}, 0.0, true
+	for _, c := range a.captures {
+		m := c.manifest
+		if m == nil {
+			continue
+		}
+		if x.Tool == "" {
+			x.Tool = m.Tool.Name + " " + m.Tool.Version
+		}
+		x.Connections += m.Connections
+		x.Producers += len(m.Producers)
+		x.Consumers += len(m.Consumers)
+		addQueues(&x, m, queues)
+		for i := range m.Producers {
+			p := &m.Producers[i]
+			x.Persistent = x.Persistent && p.Persistent
+			x.Confirm = max(x.Confirm, p.Confirm)
+			open = open && p.Rate.Messages > 0 && p.Rate.PerNS > 0
+			if open {
+				rate += float64(p.Rate.Messages) * 1e9 / float64(p.Rate.PerNS)
+			}
+		}
+		for i := range m.Consumers {
+			addConsumer(&x, &m.Consumers[i])
+		}
+		if v := m.Broker.TLSVerified; v != nil {
+			x.TLS = true
+			x.TLSVerified = x.TLSVerified && *v
+		}
+	}
+	x.Queues = len(queues)
+	x.Durable = x.Durable && x.Queues > 0
+	x.Persistent = x.Persistent && x.Producers > 0
+	x.TLSVerified = x.TLSVerified && x.TLS
+	if open && x.Producers > 0 {
+		x.OpenLoop, x.RateTotal = true, &rate
+	}
+	slices.Sort(a.course.sizes.seen)
+	x.SizesBytes = a.course.sizes.seen
+	return x
+}
+
+func addQueues(x *result.Config, m *manifest.Manifest, seen map[string]bool) {
+	for i := range m.Topology.Queues {
+		q := &m.Topology.Queues[i]
+		name := q.Name
+		if name == "" {
+			name = fmt.Sprintf("%s/%d", m.ID, i)
+		}
+		if seen[name] {
+			continue
+		}
+		seen[name] = true
+		x.Durable = x.Durable && q.Durable
+		if q.Type != "" && !slices.Contains(x.QueueTypes, q.Type) {
+			x.QueueTypes = append(x.QueueTypes, q.Type)
+		}
+		if q.ReadyAtStart != nil {
+			n := *q.ReadyAtStart
+			if x.ReadyStart != nil {
+				n += *x.ReadyStart
+			}
+			x.ReadyStart = &n
+		}
+	}
+}
+
+func addConsumer(x *result.Config, c *manifest.Consumer) {
+	mode := "manual, single"
+	switch {
+	case c.AutoAck:
+		mode = "automatic"
+	case c.AckEvery > 1:
+		mode = fmt.Sprintf("manual, multiple every %d", c.AckEvery)
+	}
+	switch x.AckMode {
+	case "none":
+		x.AckMode, x.Prefetch = mode, c.Prefetch
+	case mode:
+		x.Prefetch = max(x.Prefetch, c.Prefetch)
+	default:
+		x.AckMode = "mixed"
+	}
+}
+
+// rates over the window, and of the drain.
+func (a *analysis) rates() result.Rates {
+	var r result.Rates
+	var in, drain intervalCounts
+	for i := range a.time.counts {
+		n, to := &a.time.counts[i], &in
+		if i >= a.time.run {
+			to = &drain
+		}
+		to.sent += n.sent
+		to.confirmed += n.confirmed
+		to.received += n.received
+		to.bytes += n.bytes
+	}
+	publishes := slices.ContainsFunc(a.captures, (*source).publishes)
+	consumes := slices.ContainsFunc(a.captures, (*source).consumes)
+	span := a.window.stop - a.window.start
+	if publishes {
+		r.Sent, r.SentBytes = perSecond(in.sent, span), perSecond(in.bytes, span)
+		if a.confirms() {
+			r.Confirmed = perSecond(in.confirmed, span)
+		}
+	}
+	if consumes {
+		r.Received = perSecond(in.received, span)
+		if publishes && a.window.drainEnd != event.None {
+			ns := max(0, a.window.drainEnd-a.window.stop)
+			r.DrainNS, r.Drain = &ns, perSecond(drain.received, ns)
+		}
+	}
+	return r
+}
+
+func (a *analysis) confirms() bool {
+	for _, c := range a.captures {
+		if c.counts.acks+c.counts.nacks > 0 {
+			return true
+		}
+		if c.manifest != nil && slices.ContainsFunc(c.manifest.Producers, func(p manifest.Producer) bool { return p.Confirm > 0 }) {
+			return true
+		}
+	}
+	return false
+}
+
+// perSecond is nil over no time.
+func perSecond(n, ns int64) *float64 {
+	if ns <= 0 {
+		return nil
+	}
+	v := float64(n) / (float64(ns) / 1e9)
+	return &v
+}
+
+// loadFacts are the facts about offered load and backlog.
+func (a *analysis) loadFacts() {
+	var sent, backlog int64
+	for i := range a.time.run {
+		sent += a.time.counts[i].sent
+		backlog += a.time.counts[i].arrivals
+	}
+	if a.ledger.RoutesKnown() && slices.ContainsFunc(a.captures, (*source).consumes) {
+		a.facts.Backlog = &backlog
+	}
+	span := a.window.stop - a.window.start
+	if planned, ok := a.planned(span); ok {
+		a.facts.TargetRate, a.facts.SentRate = perSecond(planned, span), perSecond(sent, span)
+	}
+}
+
+// planned is how many messages the schedules place in a window of that length; ok only where every producer has one.
+func (a *analysis) planned(span int64) (n int64, ok bool) {
+	for _, c := range a.captures {
+		if c.manifest == nil {
+			return 0, false
+		}
+		for i := range c.manifest.Producers {
+			p := &c.manifest.Producers[i]
+			if p.Rate.Messages <= 0 || p.Rate.PerNS <= 0 {
+				return 0, false
+			}
+			due := int64(float64(max(0, span-p.PhaseNS)) * (float64(p.Rate.Messages) / float64(p.Rate.PerNS)))
+			if p.Limit > 0 {
+				due = min(due, p.Limit)
+			}
+			n += due
+			ok = true
+		}
+	}
+	return n, ok
+}
+
+// limitedBy names what limited the run where the record shows it plainly; "" where it does not.
+func (a *analysis) limitedBy(r *result.Result) string {
+	span, producers := a.window.stop-a.window.start, int64(r.Config.Producers)
+	if span <= 0 || producers == 0 {
+		return ""
+	}
+	const plainly = 0.5
+	share := func(ns, of int64) float64 { return float64(ns) / float64(of) }
+	f := &a.facts
+	switch {
+	case share(f.BlockedNS, span*int64(max(1, r.Config.Connections))) > plainly:
+		return "the broker: it blocked publishing (connection.blocked)"
+	case share(f.StallNS, span) > plainly:
+		return "the recorder: publishing waited for the disk"
+	case r.ClientCPUNS != nil && r.Host.CPUs > 0 && share(*r.ClientCPUNS, span*int64(r.Host.CPUs)) > 0.9:
+		return "the client's CPU"
+	case f.TargetRate != nil && f.SentRate != nil && *f.SentRate >= 0.99**f.TargetRate:
+		return "the rate that was asked for"
+	case share(a.course.writingNS, span*producers) > plainly:
+		return "the broker's reading: producers waited in their write calls"
+	case r.Config.Confirm > 0 && !r.Config.OpenLoop:
+		return "the confirm window: producers waited for confirms"
+	}
+	return ""
+}

@@ -1,0 +1,130 @@
+package analyze
+
+import (
+	"leveret/analyze/integrity"
+	"leveret/capture/event"
+	"leveret/capture/schema"
+)
+
+// visitor takes the rows of each batch to where they belong.
+type visitor struct {
+	a      *analysis
+	ledger *integrity.Ledger
+	// first: the first reading, which counts. A later one only joins again.
+	first bool
+}
+
+func (v *visitor) visit(r *rows) {
+	if v.first {
+		r.batch.capture.rows[r.batch.kind] += r.batch.rows
+	}
+	switch r.batch.kind {
+	case schema.Sends:
+		v.sends(r)
+	case schema.Settlements:
+		v.settlements(r)
+	case schema.Deliveries:
+		v.deliveries(r)
+	case schema.Writes:
+		v.writes(r)
+	case schema.Acks:
+		v.acks(r)
+	case schema.Connections:
+		v.connections(r)
+	}
+}
+
+func (v *visitor) sends(r *rows) {
+	s := &integrity.SendRows{
+		Capture:  r.batch.capture.index,
+		Producer: u16(r.rec, schema.SendsProducer), Seq: u64(r.rec, schema.SendsSeq),
+		Due: i64(r.rec, schema.SendsDue), Sent: i64(r.rec, schema.SendsSent), Route: u16(r.rec, schema.SendsRoute),
+	}
+	v.ledger.Sends(s)
+	if !v.first {
+		return
+	}
+	v.a.time.add(s.Due, func(c *intervalCounts) *int64 { return &c.due })
+	v.a.time.addSends(s.Sent, u32(r.rec, schema.SendsSize))
+	n := &r.batch.capture.counts
+	for _, t := range s.Sent {
+		if t != event.None {
+			n.sent++
+		} else {
+			n.notSent++
+		}
+	}
+	v.a.course.sizes.add(u32(r.rec, schema.SendsSize))
+}
+
+func (v *visitor) settlements(r *rows) {
+	s := &integrity.SettlementRows{
+		Capture:  r.batch.capture.index,
+		Producer: u16(r.rec, schema.SettlementsProducer), Seq: u64(r.rec, schema.SettlementsSeq),
+		Kind: u8(r.rec, schema.SettlementsKind), At: i64(r.rec, schema.SettlementsAt),
+	}
+	v.ledger.Settlements(s)
+	if !v.first {
+		return
+	}
+	v.a.time.addSettlements(s.At, s.Kind)
+	n := &r.batch.capture.counts
+	for _, k := range s.Kind {
+		switch event.SettlementKind(k) {
+		case event.Ack:
+			n.acks++
+		case event.Nack:
+			n.nacks++
+		case event.Return:
+			n.returns++
+		}
+	}
+}
+
+func (v *visitor) deliveries(r *rows) {
+	d := &integrity.DeliveryRows{
+		Capture:  r.batch.capture.index,
+		Consumer: u16(r.rec, schema.DeliveriesConsumer), Queue: u16(r.rec, schema.DeliveriesQueue),
+		Tag: u16(r.rec, schema.DeliveriesTag), Producer: u16(r.rec, schema.DeliveriesProducer), Seq: u64(r.rec, schema.DeliveriesSeq),
+		Received: i64(r.rec, schema.DeliveriesReceived), Body: u8(r.rec, schema.DeliveriesBody), Redelivered: u8(r.rec, schema.DeliveriesRedelivered),
+	}
+	v.ledger.Deliveries(d)
+	if v.a.window.stamped {
+		v.stamped(d, i64(r.rec, schema.DeliveriesDue))
+	}
+	if !v.first {
+		return
+	}
+	v.a.time.add(d.Received, func(c *intervalCounts) *int64 { return &c.received })
+	if m := r.batch.capture.manifest; m != nil {
+		n := &r.batch.capture.counts
+		for _, c := range d.Consumer {
+			if int(c) < len(m.Consumers) && !m.Consumers[c].AutoAck {
+				n.manualReceived++
+			}
+		}
+	}
+}
+
+// stamped makes latencies of the due times in the stamps of messages whose producers were not recorded. What has the
+// redelivered flag is left out: it is not known to be the first delivery.
+func (v *visitor) stamped(d *integrity.DeliveryRows, due []int64) {
+	for i, t := range due {
+		if t != event.None && event.Body(d.Body[i]) == event.Intact && d.Redelivered[i] == 0 {
+			v.a.latency.stamped(d.Received[i], t)
+		}
+	}
+}
+
+func (v *visitor) writes(r *rows) {
+	sent, written := i64(r.rec, schema.WritesSent), i64(r.rec, schema.WritesWritten)
+	for i := range sent {
+		v.a.course.writingNS += written[i] - sent[i]
+	}
+}
+
+func (v *visitor) acks(r *rows) {
+	for _, n := range u32(r.rec, schema.AcksMessages) {
+		r.batch.capture.counts.acked += int64(n)
+	}
+}

@@ -1,0 +1,142 @@
+package analyze
+
+import (
+	"math"
+
+	"leveret/capture/event"
+	"leveret/capture/manifest"
+	"leveret/capture/schema"
+)
+
+// window is the span over which rates are counted and the cohort of latencies is taken, both ends included.
+type window struct {
+	start, stop int64
+	end         int64 // the last event, or the stop
+	// publishStop is when the last producer stopped: what was drained before proves nothing. MinInt64 without producers.
+	publishStop int64
+	drainEnd    int64 // event.None if unknown
+	text        string
+	// stamped: no producers were recorded, so that only the due times in the messages' stamps tell when they began.
+	stamped bool
+}
+
+// findWindow takes barrier and publish stop from the manifests; where the run's end is not recorded, the first and the
+// last event.
+//
+// Fence posts: a window with recorded ends holds as many gaps as events, and its rate is events over seconds. Between a
+// first and a last event lie N-1 gaps, so that a rate over them is high by one part in N-1; the text says so.
+func findWindow(captures []*source) window {
+	w := window{publishStop: math.MinInt64, drainEnd: event.None, stamped: true}
+	producers, ended := false, true
+	for _, c := range captures {
+		if c.publishes() {
+			producers, w.stamped = true, false
+			ended = ended && c.outcome() != nil && c.outcome().BarrierNS != event.None && c.outcome().PublishStopNS != event.None
+		}
+	}
+	kind := schema.Sends
+	if !producers {
+		kind = schema.Deliveries
+		for _, c := range captures {
+			ended = ended && c.outcome() != nil && c.outcome().BarrierNS != event.None
+		}
+	}
+	if !ended {
+		w.start, w.stop = extent(captures, kind)
+		w.text = "first to last message sent (the record does not tell the run's ends; N messages span N-1 gaps)"
+		if !producers {
+			w.text = "first to last message received (the record does not tell the run's ends; N messages span N-1 gaps)"
+		}
+	} else {
+		w.ends(captures, producers)
+	}
+	if producers && !ended {
+		w.publishStop = math.MaxInt64
+	} else if producers {
+		w.publishStop = w.stop
+	}
+	w.end = w.stop
+	for _, k := range []schema.Kind{schema.Sends, schema.Settlements, schema.Deliveries} {
+		if _, last := extent(captures, k); last != math.MinInt64 {
+			w.end = max(w.end, last)
+		}
+	}
+	return w
+}
+
+// ends takes the ends from the outcomes.
+func (w *window) ends(captures []*source, producers bool) {
+	w.start, w.stop = math.MaxInt64, math.MinInt64
+	w.text = "start barrier to the stop of publishing"
+	for _, c := range captures {
+		o := c.outcome()
+		if o == nil {
+			continue
+		}
+		if o.DrainEndNS != event.None {
+			w.drainEnd = max(w.drainEnd, o.DrainEndNS)
+		}
+		if producers != c.publishes() {
+			continue
+		}
+		stop := o.PublishStopNS
+		if !producers {
+			w.text = "start barrier to the end of consuming"
+			stop = max(stop, o.DrainEndNS)
+		}
+		if stop == event.None {
+			_, stop = extent([]*source{c}, schema.Deliveries)
+		}
+		w.start, w.stop = min(w.start, o.BarrierNS), max(w.stop, stop)
+	}
+	w.stop = max(w.stop, w.start)
+}
+
+// extent is the time from the first to the last row of a kind; (0, 0) or, for the last, MinInt64 where there is none.
+func extent(captures []*source, k schema.Kind) (first, last int64) {
+	first, last = math.MaxInt64, math.MinInt64
+	for _, c := range captures {
+		for _, b := range c.batches {
+			if b.kind == k {
+				first, last = min(first, b.minTime), max(last, b.maxTime)
+			}
+		}
+	}
+	if last == math.MinInt64 {
+		first = 0
+	}
+	return first, last
+}
+
+func (c *source) outcome() *manifest.Outcome {
+	if c.manifest == nil {
+		return nil
+	}
+	return c.manifest.Outcome
+}
+
+// publishes tells whether the capture is of producers.
+func (c *source) publishes() bool {
+	if c.manifest != nil {
+		return len(c.manifest.Producers) > 0
+	}
+	for _, b := range c.batches {
+		if b.kind == schema.Sends {
+			return true
+		}
+	}
+	return false
+}
+
+// consumes tells whether the capture is of consumers.
+func (c *source) consumes() bool {
+	if c.manifest != nil {
+		return len(c.manifest.Consumers) > 0
+	}
+	for _, b := range c.batches {
+		if b.kind == schema.Deliveries {
+			return true
+		}
+	}
+	return false
+}
