@@ -13,8 +13,6 @@ const (
 	leastBlockRows = 1 << 10
 	connectionRows = 512
 	connectionText = 64 << 10 // bytes of text in a block of connection events
-	// maxText bounds one text; what is longer is cut there. AMQP's own texts have at most 255 bytes.
-	maxText = 4 << 10
 )
 
 // block holds the columns of up to capacity rows of one kind. One shard or the flusher owns it at a time, or the pool.

@@ -224,11 +224,12 @@ func (w *Writer) Acks(a *event.Acks) {
 	sh.Unlock()
 }
 
-// Connection records one change of a connection's state. A text of more than 4 KiB is cut.
+// Connection records one change of a connection's state. A text of more than schema.MaxTextBytes is cut; AMQP's own have
+// at most 255 bytes.
 func (w *Writer) Connection(c *event.Connection) {
 	text := strings.ToValidUTF8(c.Text, "\uFFFD")
-	if len(text) > maxText {
-		text = strings.ToValidUTF8(text[:maxText], "") // no half character at the cut
+	if len(text) > schema.MaxTextBytes {
+		text = strings.ToValidUTF8(text[:schema.MaxTextBytes], "") // no half character at the cut
 	}
 	sh := &w.connections
 	sh.Lock()

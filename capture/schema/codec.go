@@ -2,6 +2,7 @@ package schema
 
 import (
 	"encoding/binary"
+	"errors"
 	"fmt"
 
 	"github.com/klauspost/compress/zstd"
@@ -54,7 +55,7 @@ type expander struct {
 	zstd *zstd.Decoder
 }
 
-// expand appends nothing and grows nothing: dst has exactly the length that the buffer must have.
+// expand fills dst, which has exactly the length that the buffer must have.
 func (e *expander) expand(c Compression, dst, src []byte) error {
 	var n int
 	var err error
@@ -62,27 +63,40 @@ func (e *expander) expand(c Compression, dst, src []byte) error {
 	case LZ4:
 		n, err = expandLZ4(dst, src)
 	case Zstd:
-		if e.zstd == nil {
-			e.zstd, err = zstd.NewReader(nil, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxMemory(MaxBatchBytes))
-		}
-		if err == nil {
-			var out []byte
-			out, err = e.zstd.DecodeAll(src, dst[:0:len(dst)])
-			n = len(out)
-			if n > 0 && len(dst) > 0 && &out[0] != &dst[0] {
-				return fmt.Errorf("zstd: more than %d bytes: %w", len(dst), ErrDamaged)
-			}
-		}
+		n, err = e.expandZstd(dst, src)
 	default:
-		return fmt.Errorf("%s: %w", c, ErrDamaged)
+		err = errors.New("cannot be read")
+	}
+	if err == nil && n != len(dst) {
+		err = fmt.Errorf("%d bytes, %d expected", n, len(dst))
 	}
 	if err != nil {
 		return fmt.Errorf("%s: %v: %w", c, err, ErrDamaged)
 	}
-	if n != len(dst) {
-		return fmt.Errorf("%s: %d bytes, %d expected: %w", c, n, len(dst), ErrDamaged)
-	}
 	return nil
+}
+
+// expandZstd wants the content size in the frame's header: without it a decoder finds out how much memory a frame takes
+// only by taking it.
+func (e *expander) expandZstd(dst, src []byte) (int, error) {
+	var h zstd.Header
+	if err := h.Decode(src); err != nil {
+		return 0, err
+	}
+	if !h.HasFCS || h.FrameContentSize != uint64(len(dst)) || h.DictionaryID != 0 {
+		return 0, fmt.Errorf("frame of %d bytes, %d expected", h.FrameContentSize, len(dst))
+	}
+	if e.zstd == nil {
+		var err error
+		if e.zstd, err = zstd.NewReader(nil, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxMemory(MaxBatchBytes)); err != nil {
+			return 0, err
+		}
+	}
+	out, err := e.zstd.DecodeAll(src, dst[:0:len(dst)])
+	if err == nil && len(out) == len(dst) && &out[0] != &dst[0] {
+		err = errors.New("more than one frame")
+	}
+	return len(out), err
 }
 
 // Of the LZ4 frame format (lz4_Frame_format.md, version 1.6.x).

@@ -170,7 +170,7 @@ func (d *Decoder) column(m *batch, c Column, nulls int, spans [][2]int) ([]*memo
 	if bufs[1], err = d.buffer(m, spans[1], 4*(m.rows+1), 4*(m.rows+1)); err != nil {
 		return bufs, err
 	}
-	if bufs[2], err = d.buffer(m, spans[2], 0, MaxBatchBytes); err != nil {
+	if bufs[2], err = d.buffer(m, spans[2], 0, m.rows*MaxTextBytes); err != nil {
 		return bufs, err
 	}
 	return bufs, checkOffsets(bufs[1].Bytes(), bufs[2].Len())

@@ -205,8 +205,9 @@ func ParseRecord(b []byte) (Record, error) {
 	return r, nil
 }
 
-// Bounds of a batch, so that a reader can limit its memory; part of the format.
+// Bounds of a batch and its values, so that a reader can limit its memory; part of the format.
 const (
 	MaxBatchRows  = 1 << 20
 	MaxBatchBytes = 1 << 28
+	MaxTextBytes  = 1 << 12 // in a value of a Text column
 )
