@@ -3,7 +3,6 @@ package loadcore
 import (
 	"crypto/tls"
 	"net"
-	"net/url"
 	"strconv"
 	"strings"
 	"time"
@@ -60,7 +59,7 @@ func (e Endpoint) String() string {
 		b.WriteString("amqp://")
 	}
 	if e.User != "" {
-		b.WriteString(url.PathEscape(e.User))
+		b.WriteString(percentEncode(e.User))
 		b.WriteByte('@')
 	}
 	host := e.Host
@@ -71,8 +70,7 @@ func (e Endpoint) String() string {
 	b.WriteByte(':')
 	b.WriteString(strconv.Itoa(e.Port))
 	b.WriteByte('/')
-	// url.PathEscape leaves no raw slash, so that the vhost "/" shows as %2F and cannot be misread.
-	b.WriteString(url.PathEscape(e.VHost))
+	b.WriteString(percentEncode(e.VHost)) // the vhost "/" shows as %2F and cannot be misread
 	return b.String()
 }
 

@@ -210,4 +210,21 @@ func percentDecode(s string) (string, error) {
 	return string(out), nil
 }
 
+// percentEncode leaves only the characters that RFC 3986 calls unreserved.
+func percentEncode(s string) string {
+	const hex = "0123456789ABCDEF"
+	var b strings.Builder
+	for i := 0; i < len(s); i++ {
+		switch c := s[i]; {
+		case c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || strings.IndexByte("-._~", c) >= 0:
+			b.WriteByte(c)
+		default:
+			b.WriteByte('%')
+			b.WriteByte(hex[c>>4])
+			b.WriteByte(hex[c&15])
+		}
+	}
+	return b.String()
+}
+
 var errNotEncoded = errors.New("a '%' is not followed by two hexadecimal digits: percent-encode it (% is %25)")
