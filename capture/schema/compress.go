@@ -43,9 +43,9 @@ func (z *compressor) startZstd() error {
 	}
 	var err error
 	// The fastest level: the next one takes twice the time for 10 % less. A window as small as the largest column keeps
-	// the encoder at about 1 MiB.
+	// the encoder at about 1 MiB. A single segment carries its size also where it is small, and readers count on that.
 	z.zstd, err = zstd.NewWriter(nil, zstd.WithEncoderConcurrency(1), zstd.WithEncoderLevel(zstd.SpeedFastest),
-		zstd.WithWindowSize(1<<17), zstd.WithEncoderCRC(false))
+		zstd.WithWindowSize(1<<17), zstd.WithSingleSegment(true), zstd.WithEncoderCRC(false))
 	if err != nil {
 		return fmt.Errorf("zstd encoder: %w", err)
 	}
