@@ -124,7 +124,7 @@ func answerError(ep *Endpoint, stage Stage, timeout time.Duration, got []byte, e
 	case errors.Is(err, context.Canceled):
 		e.Text = "interrupted"
 	case isClosed(err) && stage == StageProtocol:
-		e.Text, e.Hint = "the server closed the connection without an answer", "is this an AMQP port? "+hintPorts
+		e.Text, e.Hint = "the server closed the connection without an answer", "is this an AMQP port? "+hintPorts+"; a TLS port wants amqps://"
 	case isClosed(err) && stage == StageLogin:
 		e.Text, e.Hint = "the server closed the connection", "user or password may be wrong"
 	case isClosed(err):

@@ -138,3 +138,8 @@ func runPlan(t *testing.T, plan *Plan) (*manifest.Outcome, *memory) {
 	}
 	return out, rec
 }
+
+// confirmed is a producer of a limited number of messages with confirms.
+func confirmed(size int, limit int64) manifest.Producer {
+	return manifest.Producer{Size: size, Confirm: 100, Limit: limit}
+}
