@@ -1,0 +1,79 @@
+# Targets with a ## comment are shown by `make`. Only `make run` and `make test` are needed to try and to check leveret.
+
+GO          ?= go
+FUZZTIME    ?= 5s
+BENCH       ?= .
+BENCHCOUNT  ?= 5
+PACKAGES    ?= ./...
+STATICCHECK := honnef.co/go/tools/cmd/staticcheck@v0.8.2
+
+# What moves messages between goroutines; the race detector makes it some ten times slower.
+RACE_PACKAGES := ./loadcore ./loadcore/broker ./capture/...
+
+.DEFAULT_GOAL := help
+.PHONY: help build run test test-long race fuzz bench lint rules check rabbitmq clean need-rabbitmq need-npm
+
+help:
+	@echo "make TARGET, TARGET one of"
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+build: ## build the static program bin/leveret
+	@CGO_ENABLED=0 $(GO) build -trimpath -o bin/leveret ./cmd/leveret
+
+# The URI has a password: it reaches the program by the environment of the shell and is not echoed.
+run: export LEVERET_RUN_URI = $(URI)
+run: build ## record ten seconds of load, analyze it, draw charts (URI=amqp://user:pass@host/vhost: through that broker)
+	@capture=captures/make-run-$$(date +%Y%m%d-%H%M%S); \
+	bin/leveret run $${LEVERET_RUN_URI:+--uri "$$LEVERET_RUN_URI"} --time 10 --confirm 1000 \
+		--capture $$capture --charts $$capture-charts && \
+	echo "capture: $$capture" && echo "charts:" && ls -1 $$capture-charts/*
+
+test: need-rabbitmq need-npm ## run all tests, with a real RabbitMQ (installs it where it can)
+	$(GO) test -count=1 -timeout 9m $(PACKAGES)
+
+test-long: need-rabbitmq need-npm ## run all tests and those that take longer (build tag long)
+	$(GO) test -count=1 -tags long -timeout 90m $(PACKAGES)
+
+race: need-rabbitmq need-npm ## run the tests of engine, broker and capture with the race detector
+	$(GO) test -count=1 -race -timeout 9m $(RACE_PACKAGES)
+
+fuzz: ## run each fuzz target for FUZZTIME (5s)
+	@.ci/fuzz $(FUZZTIME)
+
+bench: need-rabbitmq ## run the benchmarks (BENCH=regexp BENCHCOUNT=5 PACKAGES=./...), one package at a time
+	$(GO) test -p 1 -run '^$$' -bench '$(BENCH)' -benchmem -count $(BENCHCOUNT) -timeout 60m $(PACKAGES)
+
+lint: ## check formatting, go.mod, vet (other systems too) and staticcheck
+	@unformatted=$$(gofmt -l cmd loadcore capture analyze reports); \
+	if [ -n "$$unformatted" ]; then echo "gofmt -w would change:"; echo "$$unformatted"; exit 1; fi
+	$(GO) mod tidy -diff
+	$(GO) vet ./...
+	$(GO) vet -tags long ./...
+	GOOS=darwin CGO_ENABLED=0 $(GO) build ./...
+	GOOS=windows CGO_ENABLED=0 $(GO) build ./...
+	$(GO) run $(STATICCHECK) ./...
+
+rules: ## check the project's rules: imports, top level, texts
+	$(GO) test -count=1 ./cmd/internal/rules
+
+# The stages stand in the order of their cost. `make run` and `make test` are what the README tells a newcomer to type.
+check: ## run everything that a change must pass: lint, rules, run, test, race, fuzz
+	@set -e; for stage in lint rules run test race fuzz; do \
+		echo "==== make $$stage"; start=$$(date +%s); \
+		$(MAKE) --no-print-directory $$stage; \
+		echo "==== make $$stage took $$(($$(date +%s) - start)) s"; \
+	done
+	@if [ "$$CI" = true ] && [ -n "$$(git status --porcelain)" ]; then \
+		echo "the checks left files behind:"; git status --short; exit 1; fi
+
+rabbitmq: need-rabbitmq ## run a private RabbitMQ in the foreground until Ctrl-C (NODE='-tls -port 5672')
+	@$(GO) build -o bin/rabbitmq-node ./loadcore/rabbitmqtest/node && exec bin/rabbitmq-node $(NODE)
+
+clean: ## remove what was built, and what make run recorded
+	rm -rf bin captures/make-run-*
+
+need-rabbitmq:
+	@.ci/need rabbitmq
+
+need-npm:
+	@.ci/need npm
