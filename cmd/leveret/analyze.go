@@ -1,0 +1,108 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+
+	"leveret/analyze"
+	"leveret/analyze/result"
+	"leveret/cmd/internal/options"
+	"leveret/reports"
+	"leveret/reports/chart"
+)
+
+func analyzeCommand() command {
+	return command{name: "analyze", arguments: "CAPTURE... [options]", summary: "rates, exact percentiles and the verdict of a capture",
+		run: runAnalyze, help: analyzeHelp}
+}
+
+func analyzeHelp(w io.Writer) {
+	set, _ := options.NewAnalyze()
+	commandHelp(w, analyzeCommand(), `
+Reads one run's capture, or several captures of one run (producers and consumers recorded apart),
+and says what it holds: verdict and findings, counts, rates, exact percentiles.`, `
+  leveret analyze captures/run1
+  leveret analyze captures/run1 --format json
+  leveret analyze captures/run1 --charts charts --chart-format svg`, set)
+}
+
+func runAnalyze(ctx context.Context, args []string, s streams) (int, error) {
+	set, o := options.NewAnalyze()
+	dirs, err := set.Parse(args)
+	if err != nil {
+		return 0, err
+	}
+	if len(dirs) == 0 {
+		return 0, &options.UsageError{Command: "analyze", Err: errors.New("which capture? leveret analyze CAPTURE..., a directory that leveret run recorded")}
+	}
+	code, err := analyzeAndReport(ctx, dirs, &o.Report, o.Quiet, s)
+	return exitCodeOf(ctx.Err() != nil, code), err
+}
+
+// analyzeAndReport reads captures, writes the report to stdout and the charts where asked, and judges the exit code.
+func analyzeAndReport(ctx context.Context, dirs []string, o *options.Report, quiet bool, s streams) (int, error) {
+	bar := newBar(s.err, quiet)
+	r, err := analyze.Run(ctx, dirs, analyze.Options{IntervalNS: int64(o.Interval), Progress: bar.show})
+	bar.end()
+	if err != nil {
+		return exitFailed, err
+	}
+	if err := writeReport(r, o, s); err != nil {
+		return exitFailed, fmt.Errorf("report: %w", err)
+	}
+	if o.Charts != "" {
+		if err := writeCharts(r, o, s); err != nil {
+			return exitFailed, err
+		}
+	}
+	return judge(r, o.Strict, s.err), nil
+}
+
+func writeReport(r *result.Result, o *options.Report, s streams) error {
+	if o.Format == "json" {
+		return reports.JSON(s.out, r)
+	}
+	return reports.Text(s.out, r, reports.TextOptions{ASCII: !speaksUTF8(), Color: isTerminal(s.out) && os.Getenv("NO_COLOR") == ""})
+}
+
+func writeCharts(r *result.Result, o *options.Report, s streams) error {
+	files, err := chart.Write(o.Charts, r, chart.Options{Formats: o.ChartFormat})
+	for _, f := range files {
+		fmt.Fprintln(s.err, "chart", f)
+	}
+	if err != nil {
+		return fmt.Errorf("--charts=%s: %w", o.Charts, err)
+	}
+	return nil
+}
+
+// speaksUTF8 asks the locale as the C library would: the first of the three variables that is set decides.
+func speaksUTF8() bool {
+	for _, name := range []string{"LC_ALL", "LC_CTYPE", "LANG"} {
+		if v := os.Getenv(name); v != "" {
+			v = strings.ToLower(v)
+			return strings.Contains(v, "utf-8") || strings.Contains(v, "utf8")
+		}
+	}
+	return false
+}
+
+// judge turns the verdict into the exit code, and says on stderr why an INCONCLUSIVE run is that.
+func judge(r *result.Result, strict bool, stderr io.Writer) int {
+	code, warned := exitOK, false
+	for _, f := range r.Findings {
+		if r.Verdict == result.Inconclusive && f.Severity == result.SeverityInconclusive {
+			fmt.Fprintf(stderr, "INCONCLUSIVE: %s\n", f.Text)
+		}
+		warned = warned || f.Severity == result.SeverityWarning
+	}
+	switch {
+	case r.Verdict == result.Fail, strict && (r.Verdict != result.Pass || warned):
+		code = exitVerdict
+	}
+	return code
+}

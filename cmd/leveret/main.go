@@ -1,0 +1,159 @@
+// Command leveret is a flight recorder for RabbitMQ load tests: it offers load to a broker, records what happened to
+// every message, and answers questions about it later. Each command has its own file here; this one only dispatches.
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"strings"
+	"syscall"
+
+	"github.com/spf13/pflag"
+
+	"leveret/cmd/internal/options"
+)
+
+// version is set by the build.
+var version = "dev"
+
+// Exit codes of all commands (README.md lists them).
+const (
+	exitOK          = 0
+	exitFailed      = 1 // could not run, or did not finish
+	exitUsage       = 2
+	exitVerdict     = 3 // FAIL, or with --strict anything but a clean PASS
+	exitInterrupted = 130
+)
+
+// streams are where a command reads and writes: results to out, everything else to err.
+type streams struct {
+	in       io.Reader
+	out, err io.Writer
+}
+
+type command struct {
+	name, arguments, summary string
+	run                      func(ctx context.Context, args []string, s streams) (int, error)
+	help                     func(w io.Writer)
+}
+
+func commands() []command {
+	return []command{runCommand(), analyzeCommand(), brokerCommand()}
+}
+
+func main() {
+	os.Exit(run(interruptible(), os.Args[1:], os.Stdin, os.Stdout, os.Stderr))
+}
+
+// interruptible returns a context that the first SIGINT or SIGTERM ends; the second one exits at once, whatever hangs.
+func interruptible() context.Context {
+	ctx, cancel := context.WithCancel(context.Background())
+	signals := make(chan os.Signal, 2)
+	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
+	go func() {
+		<-signals
+		fmt.Fprintln(os.Stderr, "leveret: stopping; once more to exit at once")
+		cancel()
+		<-signals
+		os.Exit(exitInterrupted)
+	}()
+	return ctx
+}
+
+func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer) int {
+	s := streams{in: stdin, out: stdout, err: stderr}
+	if len(args) == 0 {
+		usage(stderr)
+		return exitUsage
+	}
+	name, rest := args[0], args[1:]
+	switch name {
+	case "help", "--help", "-h":
+		return help(rest, s)
+	case "version", "--version":
+		fmt.Fprintf(stdout, "leveret %s\n", version)
+		return exitOK
+	}
+	c, ok := find(name)
+	if !ok {
+		fmt.Fprintf(stderr, "leveret: unknown command %q; leveret help lists the commands\n", name)
+		return exitUsage
+	}
+	return report(c, s, func() (int, error) { return c.run(ctx, rest, s) })
+}
+
+// report turns a command's error into one line and an exit code.
+func report(c command, s streams, f func() (int, error)) int {
+	code, err := f()
+	var mistake *options.UsageError
+	switch {
+	case err == nil:
+		return code
+	case errors.Is(err, pflag.ErrHelp):
+		c.help(s.out)
+		return exitOK
+	case errors.As(err, &mistake):
+		fmt.Fprintln(s.err, err)
+		return exitUsage
+	}
+	fmt.Fprintf(s.err, "leveret %s: %s\n", c.name, oneLine(err.Error()))
+	if code == exitOK {
+		code = exitFailed
+	}
+	return code
+}
+
+func oneLine(text string) string { return strings.Join(strings.Fields(text), " ") }
+
+func find(name string) (command, bool) {
+	for _, c := range commands() {
+		if c.name == name {
+			return c, true
+		}
+	}
+	return command{}, false
+}
+
+func help(args []string, s streams) int {
+	if len(args) == 0 {
+		usage(s.out)
+		return exitOK
+	}
+	c, ok := find(args[0])
+	if !ok {
+		fmt.Fprintf(s.err, "leveret: unknown command %q; leveret help lists the commands\n", args[0])
+		return exitUsage
+	}
+	c.help(s.out)
+	return exitOK
+}
+
+func usage(w io.Writer) {
+	fmt.Fprint(w, `leveret records RabbitMQ load tests, every message of them, and answers questions about them later.
+
+Usage: leveret COMMAND [options]
+
+`)
+	for _, c := range commands() {
+		fmt.Fprintf(w, "  %-10s%s\n", c.name, c.summary)
+	}
+	fmt.Fprint(w, `  help       shows this, or the help of a command: leveret help run
+  version    shows the version
+
+Exit codes: 0 finished, verdict PASS or INCONCLUSIVE; 1 could not run or did not finish; 2 usage;
+3 verdict FAIL (with --strict also INCONCLUSIVE or a warning); 130 interrupted.
+`)
+}
+
+// commandHelp writes the help of one command.
+func commandHelp(w io.Writer, c command, about, examples string, set *options.Set) {
+	fmt.Fprintf(w, "Usage: leveret %s %s\n\n%s\n", c.name, c.arguments, strings.TrimSpace(about))
+	if examples != "" {
+		fmt.Fprintf(w, "\nExamples\n%s\n", strings.TrimRight(examples, "\n"))
+	}
+	set.Help(w)
+}

@@ -1,0 +1,261 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"time"
+
+	"leveret/capture"
+	"leveret/capture/event"
+	"leveret/capture/manifest"
+	"leveret/cmd/internal/options"
+	"leveret/loadcore"
+	"leveret/loadcore/broker"
+	"leveret/loadcore/topology"
+)
+
+func runCommand() command {
+	return command{name: "run", arguments: "[options]", summary: "one load test, recorded, then analyzed",
+		run: runLoad, help: runHelp}
+}
+
+func runHelp(w io.Writer) {
+	set, _ := options.NewRun(nil)
+	commandHelp(w, runCommand(), `
+Offers load to a broker and records every send, confirm and receive into a capture directory; at the
+end it analyzes its own capture. Option names mean what they mean in PerfTest: --rate, --pmessages
+and --confirm are per producer channel. Without --time and without message limits it runs until
+Ctrl-C, which stops publishing, drains and closes the record; a second Ctrl-C exits at once.`, `
+  leveret run --time 10 --confirm 1000
+  leveret run --uri amqp://user:pass@host/vhost --queue q1 --rate 5000 --confirm 500 --time 60
+  leveret run --pmessages 100000 --confirm 1000 --faults drop@1000-7000/1000`, set)
+}
+
+// runLoad is the whole way from the command line to the report.
+func runLoad(ctx context.Context, args []string, s streams) (int, error) {
+	set, o := options.NewRun(redactURI)
+	if err := parseOnlyOptions(set, args); err != nil {
+		return 0, err
+	}
+	r := &recording{options: o, streams: s, values: set.Values(), args: args}
+	if err := r.prepare(); err != nil {
+		return 0, &options.UsageError{Command: "run", Err: err}
+	}
+	interrupted, err := r.record(ctx)
+	if err != nil {
+		return exitFailed, err
+	}
+	if o.NoAnalyze {
+		fmt.Fprintf(s.err, "recorded into %s; leveret analyze %s makes the report\n", r.dir, r.dir)
+		return exitCodeOf(interrupted, exitOK), nil
+	}
+	// The report is made even after Ctrl-C: only the second one keeps it from the user.
+	code, err := analyzeAndReport(context.WithoutCancel(ctx), []string{r.dir}, &o.Report, o.Quiet, s)
+	if err == nil {
+		fmt.Fprintf(s.err, "recorded into %s\n", r.dir)
+	}
+	if err == nil && r.outcome.failed() && code == exitOK {
+		code = exitFailed
+	}
+	return exitCodeOf(interrupted, code), err
+}
+
+func exitCodeOf(interrupted bool, otherwise int) int {
+	if interrupted {
+		return exitInterrupted
+	}
+	return otherwise
+}
+
+// parseOnlyOptions parses for a command that takes no words beside its options.
+func parseOnlyOptions(set *options.Set, args []string) error {
+	rest, err := set.Parse(args)
+	if err == nil && len(rest) > 0 {
+		err = &options.UsageError{Command: set.Command(), Err: fmt.Errorf("unexpected argument %q: options begin with --", rest[0])}
+	}
+	return err
+}
+
+// recording is one run on its way from options to a closed capture.
+type recording struct {
+	streams
+	options *options.Run
+	values  map[string]string // resolved options, secrets removed
+	args    []string
+
+	dir      string
+	endpoint loadcore.Endpoint
+	faults   broker.Faults
+	topology *manifest.Topology
+	plan     *loadcore.Plan
+	outcome  runOutcome
+}
+
+type runOutcome struct{ *manifest.Outcome }
+
+// failed: the run went wrong as a whole, not only one of its messages.
+func (o runOutcome) failed() bool { return o.Outcome != nil && len(o.Failures) > 0 }
+
+// prepare checks everything that can be known without connecting. Its errors are usage errors.
+func (r *recording) prepare() error {
+	o := r.options
+	if o.URI != "" && o.Faults != "" {
+		return errors.New("--faults works on the embedded broker only: leave --uri out, or start leveret broker --faults and aim --uri at it")
+	}
+	var err error
+	if r.faults, err = broker.ParseFaults(o.Faults); err != nil {
+		return fmt.Errorf("--faults: %w", err)
+	}
+	if r.endpoint, err = endpointOf(o); err != nil {
+		return err
+	}
+	if r.topology, err = topologyOf(o); err != nil {
+		return err
+	}
+	if o.ID == "" {
+		o.ID = "run-" + time.Now().Format("20060102-150405.000")
+	}
+	r.dir = o.Capture
+	if r.dir == "" {
+		r.dir = filepath.Join(manifest.DefaultsRoot, o.ID)
+	}
+	r.plan = planOf(o, r.topology)
+	return r.plan.Validate()
+}
+
+// record connects, declares, offers the load and closes the capture. It tells whether the user interrupted it.
+func (r *recording) record(ctx context.Context) (bool, error) {
+	if r.options.URI == "" {
+		server, err := broker.Start(broker.Options{Addr: "127.0.0.1:0", Faults: r.faults})
+		if err != nil {
+			return false, fmt.Errorf("embedded broker: %w", err)
+		}
+		defer server.Close()
+		if r.endpoint, err = loadcore.ParseURI(server.URI()); err != nil {
+			return false, fmt.Errorf("embedded broker: %w", err)
+		}
+	}
+	peer, err := r.meet(ctx)
+	if err != nil {
+		return false, err
+	}
+	r.plan.Endpoint = r.endpoint
+	session, err := topology.Declare(ctx, r.endpoint, r.options.ID+" topology", r.topology)
+	if err != nil {
+		return false, err
+	}
+	defer session.Close()
+	return r.captured(ctx, peer)
+}
+
+// meet connects once, to learn who the broker is and to fail early with a clear reason.
+func (r *recording) meet(ctx context.Context) (manifest.Broker, error) {
+	peer, err := loadcore.Probe(ctx, r.endpoint, loadcore.ConnectOptions{
+		Name: r.options.ID + " probe", Timeout: r.plan.ConnectTimeout, FrameMax: r.plan.FrameMax, Heartbeat: r.plan.Heartbeat,
+	})
+	if err != nil {
+		return peer, err
+	}
+	peer.Embedded = peer.Embedded || r.options.URI == ""
+	peer.SameHost = sameHost(r.endpoint.Host)
+	if peer.Embedded {
+		fmt.Fprintln(r.err, "through the embedded broker: this run measures leveret, not RabbitMQ")
+	} else {
+		fmt.Fprintf(r.err, "%s %s at %s\n", peer.Product, peer.Version, peer.URI)
+	}
+	if r.options.Insecure {
+		fmt.Fprintln(r.err, "warning: --insecure: the broker's certificate is not verified")
+	}
+	fmt.Fprintln(r.err, planLine(r.plan))
+	return peer, nil
+}
+
+// captured runs the load between the opening and the closing of the capture.
+func (r *recording) captured(ctx context.Context, peer manifest.Broker) (bool, error) {
+	start := r.manifest(peer)
+	writer, err := capture.Create(r.dir, start, r.plan.Clock, capture.Options{
+		Compression: r.options.Compression, Memory: r.options.RecordMemory,
+		StallTimeout: r.options.RecordStallTimeout, Fsync: r.options.Fsync,
+	})
+	if err != nil {
+		return false, err
+	}
+	stop := showProgress(r.plan, r.options.Quiet, r.err)
+	outcome, runErr := loadcore.Run(ctx, r.plan, writer)
+	stop()
+	r.outcome.Outcome = outcome
+	final := *start
+	final.Outcome = outcome
+	end := r.plan.Clock.Snapshot()
+	final.ClockEnd = &end
+	closeErr := writer.Close(&final)
+	if outcome == nil || outcome.BarrierNS == event.None {
+		// Load never began: an empty capture would only look like a run.
+		os.RemoveAll(r.dir)
+		return ctx.Err() != nil, errors.Join(runErr, closeErr)
+	}
+	return outcome.Interrupted, errors.Join(runErr, closeErr)
+}
+
+func (r *recording) manifest(peer manifest.Broker) *manifest.Manifest {
+	m := &manifest.Manifest{
+		FormatVersion: manifest.FormatVersion, ID: r.options.ID, Tool: toolFacts(), Tag: r.plan.Tag,
+		Command: redactArgs(r.args), Options: r.values, Host: hostFacts(), Broker: peer, Topology: *r.topology,
+		Connections: r.plan.Connections, Producers: r.plan.Producers, Consumers: r.plan.Consumers,
+		ClockStart: r.plan.Clock.Snapshot(),
+	}
+	if r.options.Insecure {
+		m.Notes = append(m.Notes, "the broker's certificate was not verified (--insecure)")
+	}
+	return m
+}
+
+// planOf lays out what the engine is to do; the endpoint follows when it is known.
+func planOf(o *options.Run, t *manifest.Topology) *loadcore.Plan {
+	p := &loadcore.Plan{
+		Clock: event.NewClock(), Tag: newTag(), ID: o.ID, Topology: t,
+		Producers: producersOf(o), Consumers: consumersOf(o, t), Connections: o.Producers + o.Consumers,
+		Time: o.Time, ConnectTimeout: o.ConnectTimeout, ConfirmTimeout: o.ConfirmTimeout,
+		DrainTimeout: o.DrainTimeout, CloseTimeout: o.ShutdownTimeout,
+		FrameMax: uint32(o.FrameMax), Heartbeat: o.Heartbeat, Progress: new(loadcore.Progress),
+	}
+	loadcore.SpreadPhases(p.Producers)
+	return p
+}
+
+// planLine says what is going to be offered, so that a rate that multiplies is seen before it runs.
+func planLine(p *loadcore.Plan) string {
+	line := fmt.Sprintf("%s, %s, %s", plural(len(p.Producers), "producer"), plural(len(p.Consumers), "consumer"), plural(len(p.Topology.Queues), "queue"))
+	if len(p.Producers) == 0 {
+		return line
+	}
+	first := p.Producers[0]
+	perSecond, total := first.Rate.PerSecond()*float64(len(p.Producers)), 0.0
+	if perSecond > 0 {
+		line += fmt.Sprintf(", %g messages per second in all", perSecond)
+		total = perSecond * p.Time.Seconds()
+	} else {
+		line += ", closed loop"
+	}
+	if limit := float64(first.Limit) * float64(len(p.Producers)); limit > 0 && (total == 0 || limit < total) {
+		total = limit
+	}
+	if total > 0 {
+		line += fmt.Sprintf(", %.0f messages planned", total)
+	}
+	if p.Time > 0 {
+		line += fmt.Sprintf(", %v at most", p.Time)
+	}
+	return line
+}
+
+func plural(n int, noun string) string {
+	if n == 1 {
+		return "1 " + noun
+	}
+	return fmt.Sprintf("%d %ss", n, noun)
+}
