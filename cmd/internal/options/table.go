@@ -76,6 +76,9 @@ func (s *Set) Parse(args []string) ([]string, error) {
 	return s.flags.Args(), nil
 }
 
+// Command is the name of the command that the set belongs to.
+func (s *Set) Command() string { return s.command }
+
 // Changed tells whether the option was given.
 func (s *Set) Changed(name string) bool { return s.flags.Changed(name) }
 
