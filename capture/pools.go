@@ -29,8 +29,8 @@ type pools struct {
 	stalls stalls
 }
 
-// MinMemory is the least that Options.Memory can be with one shard, in bytes.
-const MinMemory = 1 << 20
+// MinMemory is the least that Options.Memory can be with one shard and any compression, in bytes.
+const MinMemory = 3 << 20
 
 // plan divides memory: the same number of blocks for each kind of rows that comes by the million, few small ones for the
 // connection events. With little memory blocks shrink before they become too few: one may be current in each shard, one
