@@ -25,8 +25,7 @@ run: export LEVERET_RUN_URI = $(URI)
 run: build ## record ten seconds of load, analyze it, draw charts (URI=amqp://user:pass@host/vhost: through that broker)
 	@capture=captures/make-run-$$(date +%Y%m%d-%H%M%S); \
 	bin/leveret run $${LEVERET_RUN_URI:+--uri "$$LEVERET_RUN_URI"} --time 10 --confirm 1000 \
-		--capture $$capture --charts $$capture-charts && \
-	echo "capture: $$capture" && echo "charts:" && ls -1 $$capture-charts/*
+		--capture $$capture --charts $$capture-charts
 
 test: need-rabbitmq need-npm ## run all tests, with a real RabbitMQ (installs it where it can)
 	$(GO) test -count=1 -timeout 9m $(PACKAGES)
