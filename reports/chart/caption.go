@@ -1,0 +1,85 @@
+package chart
+
+import (
+	"math"
+	"strconv"
+	"strings"
+
+	"leveret/analyze/result"
+)
+
+// marks are put into every chart's title: a chart is passed on without the report that it came with.
+func marks(r *result.Result) []string {
+	var m []string
+	if r.Verdict == result.Fail {
+		m = append(m, "FAIL")
+	}
+	if !r.Complete {
+		m = append(m, "incomplete recording")
+	}
+	if r.Broker.Embedded {
+		m = append(m, "embedded broker: measures leveret, not RabbitMQ")
+	}
+	return m
+}
+
+const separator = " \u00b7 "
+
+// caption says what was run, then what is behind the chart and how it is to be read.
+func caption(r *result.Result, notes ...string) []string {
+	c := &r.Config
+	broker := r.Broker.Describe()
+	if r.Broker.SameHost != nil {
+		broker += ", " + r.Broker.DescribeHosts()
+	}
+	load := c.DescribeLoop()
+	if c.OpenLoop && c.RateTotal != nil && finite(*c.RateTotal) {
+		load += ", " + significant(*c.RateTotal) + " messages per second"
+	}
+	run := joinNotEmpty(broker, c.DescribeTopology(), c.DescribeSizes(), load, c.DescribeConfirms(), c.DescribeAcks(), c.DescribeDurability(), c.DescribeStart())
+	if r.Verdict == result.Inconclusive {
+		notes = append(notes, "verdict INCONCLUSIVE")
+	}
+	return []string{run, joinNotEmpty(notes...)}
+}
+
+func joinNotEmpty(parts ...string) string {
+	var kept []string
+	for _, p := range parts {
+		if p != "" {
+			kept = append(kept, p)
+		}
+	}
+	return strings.Join(kept, separator)
+}
+
+// each says what a point of a chart over time stands for.
+func each(r *result.Result, what string) string {
+	if r.IntervalNS <= 0 {
+		return what + " an interval"
+	}
+	length := float64(r.IntervalNS)
+	whole := false
+	for i := range r.Intervals {
+		whole = whole || float64(r.Intervals[i].EndNS)-float64(r.Intervals[i].StartNS) >= length
+	}
+	if !whole { // a run shorter than one interval
+		what += " at most"
+	}
+	unit := timeScale(length)
+	return what + " " + significant(length/unit.per) + " " + unit.name
+}
+
+// significant writes v with at most four significant digits and no trailing zeros.
+func significant(v float64) string {
+	rounded, err := strconv.ParseFloat(strconv.FormatFloat(v, 'e', 3, 64), 64)
+	if err != nil || math.Abs(rounded) >= 1e15 || rounded != 0 && math.Abs(rounded) < 1e-6 {
+		return strconv.FormatFloat(v, 'g', 4, 64)
+	}
+	text := strconv.FormatFloat(rounded, 'f', -1, 64)
+	decimals := 0
+	if i := strings.IndexByte(text, '.'); i >= 0 {
+		decimals = len(text) - i - 1
+	}
+	return grouped(rounded, decimals)
+}

@@ -1,0 +1,149 @@
+package chart
+
+import (
+	"math"
+	"strings"
+
+	"leveret/analyze/result"
+)
+
+// quantile is one line of a chart of latency over time.
+type quantile struct {
+	name  string
+	style Style
+	of    func(*result.Distribution) *int64
+	// answered: the value is of the answered messages only, so that the unanswered ones raise it to their bound.
+	answered bool
+}
+
+// The lowest is the broadest and comes first, so that where some lie on each other all of them show.
+var quantiles = []quantile{
+	{"median", Style{Color: blue, Width: 2.2}, func(d *result.Distribution) *int64 { return d.P50NS }, false},
+	{"95 %", Style{Color: bluishGreen, Dash: "dash", Width: 1.8}, func(d *result.Distribution) *int64 { return d.P95NS }, false},
+	{"99 %", Style{Color: orange, Dash: "dashdot", Width: 1.6}, func(d *result.Distribution) *int64 { return d.P99NS }, false},
+	{"maximum", Style{Color: vermillion, Dash: "dot", Width: 1.3}, func(d *result.Distribution) *int64 { return d.MaxNS }, true},
+}
+
+// latencySpec shows percentiles of confirm or delivery latency over the time at which messages were due (else sent):
+// response latency where the run has it, else service latency.
+func latencySpec(r *result.Result, what string) Spec {
+	from := origin(r, what)
+	s := Spec{Name: "latency-" + what, Title: title(what) + " latency over time", Marks: marks(r)}
+	t := newTimeline(r)
+	var lines []line
+	for _, q := range quantiles {
+		l := line{name: q.name, style: q.style, denseFrom: denseLatency}
+		l.points = t.overTime(r, func(in *result.Interval) float64 {
+			d := in.Latency.Pick(what, from)
+			v, atLeast := q.value(d)
+			if atLeast {
+				l.bounds = append(l.bounds, Point{X: t.middle(in), Y: v})
+				return math.NaN()
+			}
+			return v
+		})
+		lines = append(lines, l)
+	}
+	spread := spreadOf(lines)
+	s.X = t.axis()
+	if spread.points == 0 {
+		s.NoData = why(r, what, from)
+		s.Y = valueAxis(from+" latency (ms)", 0, 1)
+		return s
+	}
+	unit := s.setLatencyAxis(spread, from+" latency")
+	s.Series = toSeries(lines, t.unit.per, unit.per, s.Y.Log)
+	s.Spans = spans(r, t)
+	notes := []string{result.Plural(r.Latency.Pick(what, from).Messages(), "message"), each(r, "each point is of the messages "+verb(from)+" within"), meaning(from)}
+	s.Caption = caption(r, append(notes, s.notes(spread)...)...)
+	return s
+}
+
+// value of one quantile in one interval, and whether it is only a bound from below. NaN where nothing is known.
+func (q quantile) value(d *result.Distribution) (v float64, atLeast bool) {
+	if d.Messages() <= 0 {
+		return math.NaN(), false
+	}
+	ns := q.of(d)
+	if d.Censored > 0 && d.AtLeastNS != nil && (ns == nil || q.answered) {
+		if ns != nil && *ns > *d.AtLeastNS {
+			return float64(*ns), true
+		}
+		return float64(*d.AtLeastNS), true
+	}
+	if ns == nil {
+		return math.NaN(), false
+	}
+	return float64(*ns), false
+}
+
+// setLatencyAxis chooses a logarithmic axis where the values spread too far for a linear one, which starts at 0.
+func (s *Spec) setLatencyAxis(v spread, label string) scale {
+	log := v.wantsLog()
+	unit := latencyScale(math.Max(v.positiveLo, leastTop), math.Max(math.Abs(v.lo), math.Abs(v.hi)), log)
+	label += " (" + unit.name + ")"
+	if log {
+		s.Y = logAxis(label, v.positiveLo/unit.per, v.hi/unit.per)
+	} else {
+		s.Y = valueAxis(label, math.Min(0, v.lo/unit.per), math.Max(v.hi/unit.per, leastTop))
+	}
+	return unit
+}
+
+// notes says what the drawing leaves out or draws in an unusual way.
+func (s *Spec) notes(v spread) []string {
+	var notes []string
+	if s.Y.Log && v.notPositive > 0 {
+		notes = append(notes, strings.Join(v.notPositiveIn, ", ")+": "+result.Plural(int64(v.notPositive), "value")+" at or below 0 not shown on the logarithmic axis")
+	}
+	for _, series := range s.Series {
+		if len(series.Bounds) > 0 {
+			notes = append(notes, "triangles: at least so much, as some messages were never answered")
+			break
+		}
+	}
+	return notes
+}
+
+// origin is where latency counts from in the charts over time.
+func origin(r *result.Result, what string) string {
+	if r.Latency.Pick(what, "response") != nil {
+		return "response"
+	}
+	for i := range r.Intervals {
+		if r.Intervals[i].Latency.Pick(what, "response") != nil {
+			return "response"
+		}
+	}
+	return "service"
+}
+
+// verb is the event that a latency counts from.
+func verb(from string) string {
+	if from == "response" {
+		return "due"
+	}
+	return "sent"
+}
+
+func meaning(from string) string {
+	if from == "response" {
+		return "response latency counts from when a message was due"
+	}
+	return "service latency counts from when a message was sent"
+}
+
+// why says why there is no latency to draw. Where the run as a whole has some, it is the intervals that have none.
+func why(r *result.Result, what, from string) string {
+	if reason := r.WhyNoLatency(what, from); reason != "" {
+		return reason
+	}
+	return "the result has no intervals with latency"
+}
+
+func title(what string) string {
+	if what == "confirm" {
+		return "Confirm"
+	}
+	return "Delivery"
+}

@@ -1,0 +1,168 @@
+package chart
+
+import (
+	"image/color"
+	"math"
+	"strings"
+
+	"gonum.org/v1/plot/vg"
+	"gonum.org/v1/plot/vg/draw"
+)
+
+// place gives a value's position along an axis as a share of its length.
+func (a *Axis) place(v float64) float64 {
+	if a.Log {
+		return (math.Log10(v) - math.Log10(a.Min)) / (math.Log10(a.Max) - math.Log10(a.Min))
+	}
+	// Halves, so that the distance of the largest numbers does not overflow.
+	return (v/2 - a.Min/2) / (a.Max/2 - a.Min/2)
+}
+
+func (d *drawing) point(panel draw.Canvas, p Point) vg.Point {
+	return vg.Point{X: panel.X(d.s.X.place(p.X)), Y: panel.Y(d.s.Y.place(p.Y))}
+}
+
+func (d *drawing) drawGrid(panel draw.Canvas) {
+	for _, minor := range []bool{true, false} { // major lines above the minor ones
+		// Transparent, so that the lines are darker than what they cross, shaded or not.
+		style := draw.LineStyle{Color: color.NRGBA{A: 0x1E}, Width: 0.6 * d.unit}
+		if minor {
+			style = draw.LineStyle{Color: color.NRGBA{A: 0x10}, Width: 0.5 * d.unit}
+		}
+		for _, t := range d.s.Y.Ticks {
+			if (t.Label == "") == minor {
+				y := panel.Y(d.s.Y.place(t.At))
+				d.c.StrokeLine2(style, panel.Min.X, y, panel.Max.X, y)
+			}
+		}
+		for _, t := range d.s.X.Ticks {
+			if (t.Label == "") == minor {
+				x := panel.X(d.s.X.place(t.At))
+				d.c.StrokeLine2(style, x, panel.Min.Y, x, panel.Max.Y)
+			}
+		}
+	}
+	d.c.StrokeLine2(draw.LineStyle{Color: rgb("#333333"), Width: 0.8 * d.unit}, panel.Min.X, panel.Min.Y, panel.Max.X, panel.Min.Y)
+}
+
+// drawTicks sets the labels of both axes and the name of the x axis.
+func (d *drawing) drawTicks(panel draw.Canvas) {
+	t := d.t.tick
+	above := vg.Length(math.Inf(-1))
+	for _, tick := range d.s.Y.Ticks {
+		if y := panel.Y(d.s.Y.place(tick.At)) - 0.35*t.size(); tick.Label != "" && y >= above { // a low panel has room for some
+			t.draw(d.c, panel.Min.X-6*d.unit, y, 1, tick.Label)
+			above = y + t.size()
+		}
+	}
+	lowest := panel.Min.Y
+	free := vg.Length(math.Inf(-1)) // labels that would touch the one before are left out
+	for i, tick := range d.s.X.Ticks {
+		x := panel.X(d.s.X.place(tick.At))
+		d.c.StrokeLine2(draw.LineStyle{Color: rgb("#333333"), Width: 0.8 * d.unit}, x, panel.Min.Y, x, panel.Min.Y-3*d.unit)
+		parts := strings.Split(tick.Label, "\n")
+		var width vg.Length
+		for _, p := range parts {
+			width = max(width, t.width(p))
+		}
+		if x-width/2 < free || i < len(d.s.X.Ticks)-1 && d.touchesLast(panel, x+width/2) {
+			continue
+		}
+		free = x + width/2 + 4*d.unit
+		for n, p := range parts {
+			y := panel.Min.Y - 4*d.unit - (1+1.2*vg.Length(n))*t.size()
+			t.draw(d.c, x, y, 0.5, p)
+			lowest = min(lowest, y)
+		}
+	}
+	d.t.label.draw(d.c, (panel.Min.X+panel.Max.X)/2, min(lowest, panel.Min.Y-4*d.unit-t.size())-1.35*d.t.label.size(), 0.5, printable(d.s.X.Label))
+}
+
+// touchesLast: a label that ends at x would run into the label of the axis' last tick, which always stays.
+func (d *drawing) touchesLast(panel draw.Canvas, x vg.Length) bool {
+	last := d.s.X.Ticks[len(d.s.X.Ticks)-1]
+	var width vg.Length
+	for p := range strings.SplitSeq(last.Label, "\n") {
+		width = max(width, d.t.tick.width(p))
+	}
+	return x+4*d.unit > panel.X(d.s.X.place(last.At))-width/2
+}
+
+// dots are drawn at the points of a line that has so few, so that its readings can be told from the lines between.
+const dots = 40
+
+func (d *drawing) drawLines(panel draw.Canvas) {
+	if d.s.NoData != "" || len(d.s.Series) == 0 {
+		text := "no data"
+		if d.s.NoData != "" {
+			text += ": " + d.s.NoData
+		}
+		y := (panel.Min.Y + panel.Max.Y) / 2
+		for _, l := range d.t.legend.wrap(text, 0.9*(panel.Max.X-panel.Min.X), 3) {
+			d.t.legend.draw(d.c, (panel.Min.X+panel.Max.X)/2, y, 0.5, l)
+			y -= 1.3 * d.t.legend.size()
+		}
+		return
+	}
+	for _, s := range d.s.Series {
+		count := 0
+		for _, segment := range s.Segments {
+			count += len(segment)
+		}
+		for _, segment := range s.Segments {
+			points := make([]vg.Point, len(segment))
+			for i, p := range segment {
+				points[i] = d.point(panel, p)
+			}
+			d.stroke(points, s.Style)
+			if count <= dots && !s.Plain || len(points) == 1 {
+				for _, p := range points {
+					d.dot(p, s.Style)
+				}
+			}
+		}
+	}
+	for _, s := range d.s.Series {
+		for _, b := range s.Bounds {
+			d.triangle(d.point(panel, b), s.Style)
+		}
+	}
+}
+
+// dashes by their names in a Style, in points.
+var dashes = map[string][]vg.Length{"dash": {6, 3}, "dot": {1.6, 2.2}, "dashdot": {7, 2.4, 1.6, 2.4}}
+
+func (d *drawing) stroke(points []vg.Point, s Style) {
+	if len(points) < 2 {
+		return
+	}
+	style := draw.LineStyle{Color: rgb(s.Color), Width: vg.Length(s.Width) * d.unit}
+	for _, length := range dashes[s.Dash] {
+		style.Dashes = append(style.Dashes, length*d.unit)
+	}
+	d.c.StrokeLines(style, points)
+}
+
+func (d *drawing) dot(at vg.Point, s Style) {
+	radius := max(1.5, 0.75*vg.Length(s.Width)) * d.unit
+	var path vg.Path
+	path.Move(vg.Point{X: at.X + radius, Y: at.Y})
+	path.Arc(at, radius, 0, 2*math.Pi)
+	path.Close()
+	d.c.SetColor(rgb(s.Color))
+	d.c.Fill(path)
+}
+
+// triangle points upwards, from a value that is a lower bound.
+func (d *drawing) triangle(at vg.Point, s Style) {
+	r := 3.2 * d.unit
+	var path vg.Path
+	path.Move(vg.Point{X: at.X, Y: at.Y + 1.5*r})
+	path.Line(vg.Point{X: at.X - r, Y: at.Y})
+	path.Line(vg.Point{X: at.X + r, Y: at.Y})
+	path.Close()
+	d.c.SetColor(color.White)
+	d.c.Fill(path)
+	d.c.SetLineStyle(draw.LineStyle{Color: rgb(s.Color), Width: 1.1 * d.unit})
+	d.c.Stroke(path)
+}

@@ -1,0 +1,195 @@
+package chart
+
+import (
+	"math"
+	"strconv"
+	"strings"
+
+	"leveret/analyze/result"
+)
+
+// few is how many messages above a percentile are too few to speak of a percentile: single messages decide it.
+const few = 10
+
+// percentilesSpec shows latency by percentile on a scale of nines, where 90, 99, 99.9 % lie at equal distances: service
+// and response latency of confirms and deliveries together. The greatest latency, which no percentile below 100 % shows,
+// has a place of its own at the right end.
+func percentilesSpec(r *result.Result) Spec {
+	s := Spec{Name: "percentiles", Title: "Latency by percentile", Marks: marks(r)}
+	curves := usableCurves(r)
+	end := math.Max(1, math.Log10(float64(max(1, leastCount(curves))))) // where one message in all lies above
+	for _, c := range curves {
+		for _, p := range c.Points {
+			if at := nines(p.Percent); finite(at) {
+				end = math.Max(end, at)
+			}
+		}
+	}
+	rightmost := end + math.Max(0.35, 0.09*end)
+	var lines []line
+	for _, c := range curves {
+		lines = append(lines, curveLine(c, rightmost, r.Latency.Pick(c.What, c.From)))
+	}
+	spread := spreadOf(lines)
+	s.X = ninesAxis(end, rightmost, curves)
+	if spread.points == 0 {
+		s.NoData = "no latency was measured"
+		if r.LatencyNote != "" {
+			s.NoData = r.LatencyNote
+		}
+		s.Y = valueAxis("latency (ms)", 0, 1)
+		return s
+	}
+	unit := s.setLatencyAxis(spread, "latency")
+	s.Series = toSeries(lines, 1, unit.per, s.Y.Log)
+	if least := leastCount(curves); least > 0 {
+		from := math.Max(0, math.Log10(float64(least)/few))
+		s.Spans = []Span{{From: math.Min(from, end), To: rightmost, Kind: "few", Label: "fewer than " + strconv.Itoa(few) + " messages above", Count: 1}}
+	}
+	s.Caption = caption(r, append(curveNotes(r, curves), s.notes(spread)...)...)
+	return s
+}
+
+func usableCurves(r *result.Result) []result.Curve {
+	var usable []result.Curve
+	for _, what := range []string{"delivery", "confirm"} { // the higher ones first, as they lie in the chart
+		for _, from := range []string{"response", "service"} {
+			for _, c := range r.Curves {
+				if c.What == what && c.From == from && len(c.Points) > 0 {
+					usable = append(usable, c)
+					break
+				}
+			}
+		}
+	}
+	return usable
+}
+
+// nines is the place of a percentile on the scale: 90 at 1, 99 at 2, 99.9 at 3. 100 has none (+Inf), nor has what is no
+// percentage (NaN).
+func nines(percent float64) float64 {
+	if !(percent >= 0 && percent <= 100) {
+		return math.NaN()
+	}
+	return -math.Log10(1 - percent/100)
+}
+
+var curveStyles = map[string]Style{
+	// Where both lie on each other, as after a stall, the broader line below still shows.
+	"delivery response": {Color: orange, Width: 3},
+	"confirm response":  {Color: blue, Width: 1.5},
+	"delivery service":  {Color: vermillion, Dash: "dash", Width: 2.2},
+	"confirm service":   {Color: bluishGreen, Dash: "dot", Width: 1.6},
+}
+
+// curveLine ends, where messages were never answered, in a bound at the place of the maximum.
+func curveLine(c result.Curve, rightmost float64, d *result.Distribution) line {
+	name := c.What + " " + c.From
+	l := line{name: name, style: curveStyles[name], plain: true}
+	if first := c.Points[0]; c.Count > 0 && first.Above == c.Count-1 { // the least value is that of every lower percentile
+		l.points = append(l.points, Point{X: 0, Y: float64(first.ValueNS)})
+	}
+	for _, p := range c.Points {
+		at := nines(p.Percent)
+		if math.IsInf(at, 1) {
+			at = rightmost
+		}
+		l.points = append(l.points, Point{X: at, Y: float64(p.ValueNS)})
+	}
+	if d != nil && d.Censored > 0 && d.AtLeastNS != nil {
+		bound := *d.AtLeastNS
+		if d.MaxNS != nil {
+			bound = max(bound, *d.MaxNS)
+		}
+		l.bounds = []Point{{X: rightmost, Y: float64(bound)}}
+	}
+	return l
+}
+
+// ninesAxis labels 50, 90, 99, ... % and, where all curves are of equally many messages, how many lie above each.
+func ninesAxis(end, rightmost float64, curves []result.Curve) Axis {
+	a := Axis{Label: "percentile (%)", Min: 0, Max: rightmost}
+	count, same := sameCount(curves)
+	if same {
+		a.Label = "percentile (%), and messages above it"
+	}
+	add := func(at float64, label string, above int64) {
+		if same {
+			label += "\n" + result.Group(above)
+		}
+		a.Ticks = append(a.Ticks, Tick{At: at, Label: label})
+	}
+	add(0, "0", count)
+	add(nines(50), "50", count/2)
+	power := int64(1)
+	for k := 1; float64(k) <= end+1e-9 && k <= 15; k++ {
+		power *= 10
+		if float64(k)+0.3 > rightmost && k > 1 { // would touch the label of the maximum
+			break
+		}
+		label := "90"
+		if k > 1 {
+			label = "99"
+		}
+		if k > 2 {
+			label += "." + strings.Repeat("9", k-2)
+		}
+		add(float64(k), label, count/power)
+	}
+	add(rightmost, "max", 0)
+	return a
+}
+
+func sameCount(curves []result.Curve) (int64, bool) {
+	if len(curves) == 0 || curves[0].Count <= 0 {
+		return 0, false
+	}
+	for _, c := range curves {
+		if c.Count != curves[0].Count {
+			return 0, false
+		}
+	}
+	return curves[0].Count, true
+}
+
+func leastCount(curves []result.Curve) int64 {
+	least := int64(0)
+	for _, c := range curves {
+		if least == 0 || c.Count < least {
+			least = c.Count
+		}
+	}
+	return least
+}
+
+// curveNotes say how many messages are behind the curves, how many of them were never answered, and what is compared.
+func curveNotes(r *result.Result, curves []result.Curve) []string {
+	var behind, notes []string
+	from := map[string]bool{}
+	for _, what := range []string{"confirm", "delivery"} {
+		named := false
+		for _, c := range curves {
+			if c.What != what {
+				continue
+			}
+			from[c.From] = true
+			if named {
+				continue
+			}
+			named = true
+			behind = append(behind, what+" latency of "+result.Plural(c.Count, "message"))
+			if d := r.Latency.Pick(what, c.From); d != nil && d.Censored > 0 {
+				behind[len(behind)-1] += " (" + result.Group(d.Censored) + " never answered)"
+			}
+		}
+	}
+	switch {
+	case from["service"] && from["response"]:
+		notes = append(notes, meaning("service")+", response latency from when it was due")
+	case from["response"]:
+		notes = append(notes, meaning("response"))
+	case from["service"]:
+		notes = append(notes, meaning("service"))
+	}
+	return append([]string{strings.Join(behind, ", ")}, notes...)
+}

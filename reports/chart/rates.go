@@ -1,0 +1,101 @@
+package chart
+
+import (
+	"math"
+	"strings"
+
+	"leveret/analyze/result"
+)
+
+// rateLine is one of the lines of the chart of rates.
+type rateLine struct {
+	name  string
+	style Style
+	count func(*result.Interval) int64
+	// wanted even where every count is zero: the run was meant to have such messages.
+	wanted bool
+	total  int64
+}
+
+// ratesSpec shows due, sent, confirmed and received messages per second. Where the run kept pace the four lie on each
+// other, so each is narrower than the one below it, and has dashes through which that one is seen.
+func ratesSpec(r *result.Result) Spec {
+	s := Spec{Name: "rates", Title: "Message rates over time", Marks: marks(r)}
+	t := newTimeline(r)
+	var lines []line
+	var behind []string
+	for _, l := range rateLines(r) {
+		points := t.steps(r, func(in *result.Interval) float64 {
+			if isShort(r, in) || l.name == "due" && in.Phase == drain { // nothing is due once publishing has stopped
+				return math.NaN()
+			}
+			return perSecond(l.count(in), in)
+		})
+		if _, hi := extent(points, func(p Point) float64 { return p.Y }); !l.wanted && !(hi > 0) {
+			continue
+		}
+		lines = append(lines, line{name: l.name, style: l.style, points: points, plain: true, denseFrom: denseRates})
+		if l.name != "due" {
+			behind = append(behind, result.Group(l.total)+" "+l.name)
+		}
+	}
+	spread := spreadOf(lines)
+	if spread.points == 0 {
+		s.NoData = "the result has no intervals with a rate"
+		s.X, s.Y = t.axis(), valueAxis("messages per second", 0, 1)
+		return s
+	}
+	unit := rateScale(spread.hi)
+	s.X = t.axis()
+	s.Y = valueAxis(unit.name, math.Min(0, spread.lo/unit.per), math.Max(spread.hi/unit.per, leastTop))
+	s.Series = toSeries(lines, t.unit.per, unit.per, false)
+	s.Spans = spans(r, t)
+	s.Caption = caption(r, "messages: "+strings.Join(behind, ", "), each(r, "each step is the mean rate over"), shortNote(r))
+	return s
+}
+
+// shortest is the share of the usual interval below which an interval's rate is not drawn: a few messages in the last
+// milliseconds before publishing stops, or of a short drain, would make a spike that dwarfs the run.
+const shortest = 0.1
+
+func isShort(r *result.Result, in *result.Interval) bool {
+	return len(r.Intervals) > 2 && float64(in.EndNS)-float64(in.StartNS) < shortest*float64(r.IntervalNS)
+}
+
+func shortNote(r *result.Result) string {
+	n := int64(0)
+	for i := range r.Intervals {
+		if isShort(r, &r.Intervals[i]) {
+			n++
+		}
+	}
+	if n == 0 {
+		return ""
+	}
+	return result.Plural(n, "interval") + " shorter than a tenth of that left out"
+}
+
+// leastTop keeps an axis of nothing but zeros from having no height.
+const leastTop = 1e-9
+
+func rateLines(r *result.Result) []rateLine {
+	c := &r.Config
+	return []rateLine{
+		{"due", Style{Color: grey, Width: 5}, func(in *result.Interval) int64 { return in.Due }, c.OpenLoop, 0},
+		{"sent", Style{Color: blue, Width: 2.8}, func(in *result.Interval) int64 { return in.Sent }, c.Producers > 0, r.Counts.Sent},
+		{"confirmed", Style{Color: orange, Dash: "dash", Width: 1.9}, func(in *result.Interval) int64 { return in.Confirmed }, c.Producers > 0 && c.Confirm > 0, r.Counts.Confirmed},
+		{"received", Style{Color: bluishGreen, Dash: "dot", Width: 1.4}, func(in *result.Interval) int64 { return in.Received }, c.Consumers > 0, r.Counts.Received},
+	}
+}
+
+// perSecond is NaN for an interval without a length.
+func perSecond(n int64, in *result.Interval) float64 {
+	length := float64(in.EndNS) - float64(in.StartNS)
+	if in.EndNS-in.StartNS > 0 {
+		length = float64(in.EndNS - in.StartNS)
+	}
+	if length <= 0 {
+		return math.NaN()
+	}
+	return float64(n) / (length / 1e9)
+}

@@ -1,0 +1,124 @@
+package chart
+
+import (
+	"fmt"
+	"image/color"
+	"strconv"
+	"strings"
+	"sync"
+
+	"codeberg.org/go-fonts/liberation/liberationsansbold"
+	"codeberg.org/go-fonts/liberation/liberationsansregular"
+	stdfont "golang.org/x/image/font"
+	"golang.org/x/image/font/opentype"
+	"gonum.org/v1/plot/font"
+	"gonum.org/v1/plot/vg"
+)
+
+// fonts are compiled in: a chart needs neither installed fonts nor a home directory. Only the two faces that charts use
+// are parsed; gonum's own collection has twelve.
+var fonts = sync.OnceValues(func() (faces [2]*opentype.Font, err error) {
+	for i, ttf := range [][]byte{liberationsansregular.TTF, liberationsansbold.TTF} {
+		if faces[i], err = opentype.Parse(ttf); err != nil {
+			return faces, fmt.Errorf("read the built-in font: %w", err)
+		}
+	}
+	return faces, nil
+})
+
+// weights by the order of fonts.
+var weights = [2]stdfont.Weight{stdfont.WeightNormal, stdfont.WeightBold}
+
+// typeset is a face at a size and in a colour.
+type typeset struct {
+	face  font.Face
+	color color.Color
+}
+
+// typesets of one chart.
+type typesets struct{ title, mark, label, tick, legend, span, caption typeset }
+
+// newTypesets gives all texts their sizes; scaled is 1 at the default page width.
+func newTypesets(scaled float64) (t typesets, err error) {
+	faces, err := fonts()
+	if err != nil {
+		return t, err
+	}
+	set := func(bold int, points float64, hex string) typeset {
+		return typeset{
+			face:  font.Face{Font: font.Font{Typeface: "Liberation", Variant: "Sans", Size: vg.Points(points * scaled), Weight: weights[bold]}, Face: faces[bold]},
+			color: rgb(hex),
+		}
+	}
+	return typesets{
+		title: set(1, 12.5, "#1A1A1A"), mark: set(1, 10.5, "#B34700"), // vermillion, darkened until it reads well as text
+		label: set(0, 9.5, "#333333"), tick: set(0, 9, "#333333"), legend: set(0, 9.5, "#1A1A1A"),
+		span: set(0, 8, "#444444"), caption: set(0, 7.8, "#444444"),
+	}, nil
+}
+
+func (t typeset) size() vg.Length { return t.face.Font.Size }
+
+func (t typeset) width(s string) vg.Length { return t.face.Width(s) }
+
+// draw sets s with its baseline at y. align is where x lies in it: 0 its left end, 0.5 its middle, 1 its right end.
+func (t typeset) draw(c vg.Canvas, x, y vg.Length, align float64, s string) {
+	if s == "" {
+		return
+	}
+	c.SetColor(t.color)
+	c.FillString(t.face, vg.Point{X: x - vg.Length(align)*t.width(s), Y: y}, s)
+}
+
+// wrap breaks text at blanks into at most lines lines that fit into width; what is left over is elided.
+func (t typeset) wrap(text string, width vg.Length, lines int) []string {
+	words := strings.Fields(printable(text))
+	var out []string
+	for len(words) > 0 {
+		n := 1
+		for n < len(words) && t.width(strings.Join(words[:n+1], " ")) <= width {
+			n++
+		}
+		l := strings.Join(words[:n], " ")
+		if len(out) == lines-1 && n < len(words) {
+			return append(out, t.elide(l+" …", width))
+		}
+		out = append(out, t.elide(strings.Trim(l, separator), width)) // a line neither begins nor ends with a separator
+		words = words[n:]
+	}
+	return out
+}
+
+// elide shortens s to width, keeping its start and its end.
+func (t typeset) elide(s string, width vg.Length) string {
+	if t.width(s) <= width {
+		return s
+	}
+	r := []rune(s)
+	for keep := len(r) - 1; keep > 1; keep-- {
+		head := (keep + 1) / 2
+		if short := string(r[:head]) + "…" + string(r[len(r)-(keep-head):]); t.width(short) <= width {
+			return short
+		}
+	}
+	return "…"
+}
+
+// printable replaces what no font can draw and no XML may hold.
+func printable(s string) string {
+	return strings.Map(func(c rune) rune {
+		if !strconv.IsPrint(c) && c != ' ' {
+			return ' '
+		}
+		return c
+	}, strings.ToValidUTF8(s, "?"))
+}
+
+// rgb reads #RRGGBB; what is not one is black.
+func rgb(hex string) color.NRGBA {
+	v, err := strconv.ParseUint(strings.TrimPrefix(hex, "#"), 16, 32)
+	if err != nil || len(hex) != 7 {
+		return color.NRGBA{A: 0xFF}
+	}
+	return color.NRGBA{R: uint8(v >> 16), G: uint8(v >> 8), B: uint8(v), A: 0xFF}
+}
