@@ -9,8 +9,8 @@ import (
 // Arguments that the protocol reserves are written as zero and skipped when read. Each structure describes its
 // arguments once, in visit, for reading and writing alike.
 type Method interface {
-	ID() MethodID
-	visit(a *arguments)
+	ID() MethodID       // the method's number; the same for every value of a structure
+	visit(a *arguments) // walks the arguments in the order of the wire
 }
 
 // AppendMethod appends a whole method frame. It has no error to return: m has passed CheckMethod, or its strings and

@@ -71,11 +71,11 @@ func (r *reader) u64() uint64 {
 	return v
 }
 
-// short reads a short string: one length octet, then at most 255 bytes. The result aliases the buffer, capped.
+// short reads a short string: one length octet, then at most 255 bytes. The result aliases the buffer: callers copy it.
 func (r *reader) short() []byte { return r.take(uint64(r.u8())) }
 
 // long reads a long string: a 32-bit length, then that many bytes. The length is compared with what is there before
-// anything is sliced or allocated. The result aliases the buffer, capped.
+// anything is sliced or allocated. The result aliases the buffer: callers copy it.
 func (r *reader) long() []byte { return r.take(uint64(r.u32())) }
 
 // take returns the next n bytes; n is 64 bits wide so that a claimed length cannot turn negative where int has 32.
@@ -84,9 +84,8 @@ func (r *reader) take(n uint64) []byte {
 		r.miss()
 		return nil
 	}
-	end := r.off + int(n)
-	v := r.buf[r.off:end:end]
-	r.off = end
+	v := r.buf[r.off : r.off+int(n)]
+	r.off += int(n)
 	return v
 }
 
