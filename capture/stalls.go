@@ -8,11 +8,10 @@ type stalls struct {
 	since   int64 // clock, when the first of those who wait began
 	totalNS int64
 	spans   []manifest.Stall
-	gapNS   int64 // spans closer than this are one
 }
 
-// How finely stalls are told apart. A disk that is a little too slow makes thousands of short ones; the list stays short
-// by telling them less finely, the total stays exact.
+// How finely stalls are told apart. A disk that is a little too slow makes thousands of short ones; spans closer than
+// leastGapNS are one, and a list that gets too long is halved by joining neighbors. The total stays exact.
 const (
 	leastGapNS = 10e6
 	maxSpans   = 1000
@@ -31,22 +30,15 @@ func (s *stalls) end(now int64) {
 		return
 	}
 	s.totalNS += now - s.since
-	s.gapNS = max(s.gapNS, leastGapNS)
-	s.add(manifest.Stall{FromNS: s.since, ToNS: now})
-	for len(s.spans) > maxSpans {
-		s.gapNS *= 2
-		old := s.spans
-		s.spans = s.spans[:0]
-		for _, span := range old {
-			s.add(span)
-		}
-	}
-}
-
-func (s *stalls) add(span manifest.Stall) {
-	if n := len(s.spans); n > 0 && span.FromNS-s.spans[n-1].ToNS < s.gapNS {
-		s.spans[n-1].ToNS = span.ToNS
+	if n := len(s.spans); n > 0 && s.since-s.spans[n-1].ToNS < leastGapNS {
+		s.spans[n-1].ToNS = now
 		return
 	}
-	s.spans = append(s.spans, span)
+	if len(s.spans) == maxSpans {
+		for i := range maxSpans / 2 {
+			s.spans[i] = manifest.Stall{FromNS: s.spans[2*i].FromNS, ToNS: s.spans[2*i+1].ToNS}
+		}
+		s.spans = s.spans[:maxSpans/2]
+	}
+	s.spans = append(s.spans, manifest.Stall{FromNS: s.since, ToNS: now})
 }
