@@ -23,7 +23,8 @@ import (
 //
 //	go test ./loadcore/wire -run TestRecordedSessions -record amqp://USER:PASSWORD@HOST:PORT/ -rabbitmqctl PATH
 //
-// against a fresh RabbitMQ on this host, started for it. The alarm that blocks publishers is set and lifted with rabbitmqctl.
+// against a fresh RabbitMQ 3.10.8 started for it on this host, with the cluster name leveret-test and a user "recorder", as
+// recorded_facts_test.go expects. The alarm that blocks publishers is set and lifted with rabbitmqctl.
 var (
 	recordURI   = flag.String("record", "", "URI of a RabbitMQ to record testdata/rabbitmq.hex from anew")
 	rabbitmqctl = flag.String("rabbitmqctl", "rabbitmqctl", "the rabbitmqctl of the node given to -record")
