@@ -41,7 +41,7 @@ func runBroker(ctx context.Context, args []string, s streams) (int, error) {
 	if err != nil {
 		return 0, &options.UsageError{Command: "broker", Err: err}
 	}
-	server, err := broker.Start(broker.Options{Addr: o.Listen, TLS: config, Faults: faults})
+	server, err := broker.Start(broker.Options{Addr: o.Listen, TLS: config, Faults: faults, Version: toolVersion()})
 	if err != nil {
 		return exitFailed, fmt.Errorf("--listen=%s: %w", o.Listen, err)
 	}

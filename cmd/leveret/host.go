@@ -67,9 +67,16 @@ func sameHost(host string) *bool {
 }
 
 func toolFacts() manifest.Tool {
-	tool := manifest.Tool{Name: "leveret", Version: version, Go: runtime.Version()}
-	if info, ok := debug.ReadBuildInfo(); ok && version == "dev" && info.Main.Version != "" && info.Main.Version != "(devel)" {
-		tool.Version = info.Main.Version
+	return manifest.Tool{Name: "leveret", Version: toolVersion(), Go: runtime.Version()}
+}
+
+// toolVersion is the version set by the build, else the one that the Go toolchain took from the repository.
+func toolVersion() string {
+	if version != "" {
+		return version
 	}
-	return tool
+	if info, ok := debug.ReadBuildInfo(); ok && info.Main.Version != "" && info.Main.Version != "(devel)" {
+		return info.Main.Version
+	}
+	return "development version"
 }

@@ -17,8 +17,8 @@ import (
 	"leveret/cmd/internal/options"
 )
 
-// version is set by the build.
-var version = "dev"
+// version can be set by the build (-ldflags "-X main.version=1.2.3").
+var version string
 
 // Exit codes of all commands (README.md lists them).
 const (
@@ -75,7 +75,7 @@ func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 	case "help", "--help", "-h":
 		return help(rest, s)
 	case "version", "--version":
-		fmt.Fprintf(stdout, "leveret %s\n", version)
+		fmt.Fprintf(stdout, "leveret %s\n", toolVersion())
 		return exitOK
 	}
 	c, ok := find(name)

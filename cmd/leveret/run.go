@@ -130,7 +130,7 @@ func (r *recording) prepare() error {
 // record connects, declares, offers the load and closes the capture. It tells whether the user interrupted it.
 func (r *recording) record(ctx context.Context) (bool, error) {
 	if r.options.URI == "" {
-		server, err := broker.Start(broker.Options{Addr: "127.0.0.1:0", Faults: r.faults})
+		server, err := broker.Start(broker.Options{Addr: "127.0.0.1:0", Faults: r.faults, Version: toolVersion()})
 		if err != nil {
 			return false, fmt.Errorf("embedded broker: %w", err)
 		}
