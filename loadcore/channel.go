@@ -88,16 +88,21 @@ func (ch *channel) call(ctx context.Context, m wire.Method, want wire.MethodID) 
 	if !ch.send(m) {
 		return nil, fmt.Errorf("%s: %w", m.ID(), ch.why)
 	}
+	var reply wire.Method
 	select {
-	case reply := <-ch.replies:
-		if reply.ID() != want {
-			return nil, fmt.Errorf("the broker answered %s with %s on channel %d", m.ID(), reply.ID(), ch.number)
-		}
-		return reply, nil
-	case <-ch.gone:
-		return nil, fmt.Errorf("%s: %w", m.ID(), ch.why)
+	case reply = <-ch.replies:
 	case <-ctx.Done():
 		ch.unsure = true
 		return nil, fmt.Errorf("%s: no answer from the broker in time: %w", m.ID(), ctx.Err())
+	case <-ch.gone:
+		select {
+		case reply = <-ch.replies: // it came before the end
+		default:
+			return nil, fmt.Errorf("%s: %w", m.ID(), ch.why)
+		}
 	}
+	if reply.ID() != want {
+		return nil, fmt.Errorf("the broker answered %s with %s on channel %d", m.ID(), reply.ID(), ch.number)
+	}
+	return reply, nil
 }

@@ -43,7 +43,7 @@ func (c *conn) close(ctx context.Context) {
 	}
 	m := &wire.ConnectionClose{ReplyCode: wire.ReplySuccess, ReplyText: "Goodbye"}
 	_, err := c.lane(0).call(ctx, m, wire.ConnectionCloseOkID)
-	if err != nil && c.current() != event.Closed {
+	if err != nil {
 		if errors.Is(err, context.DeadlineExceeded) {
 			err = fmt.Errorf("no connection.close-ok within %v", c.eng.plan.CloseTimeout)
 		}

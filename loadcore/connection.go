@@ -138,8 +138,8 @@ func (c *conn) fail(why error) {
 	if !c.enter(event.Lost, l) {
 		return
 	}
+	c.eng.connectionLost(c, l) // before anybody can act on it, so that no outcome lacks it
 	c.end()
-	c.eng.connectionLost(c, l)
 }
 
 // end wakes all who wait for something on this connection. The socket is closed at once: what is being written or read
@@ -154,6 +154,7 @@ func (c *conn) end() {
 			ch.end(c.lossReason())
 		}
 	}
+	c.eng.wakeMain()
 }
 
 func (c *conn) lossReason() loss {

@@ -20,8 +20,9 @@ func (c *conn) control(ch *channel, payload []byte) error {
 	case *wire.ChannelClose:
 		why := loss{code: uint16(m.ReplyCode), text: m.ReplyText}
 		ch.content.expects = contentNone
+		c.eng.channelClosed(ch, why) // before anybody can act on it
 		ch.shut(why)
-		c.eng.channelClosed(ch, why)
+		c.eng.wakeMain()
 		return nil
 	case *wire.ChannelFlow:
 		if ch.producer != nil {

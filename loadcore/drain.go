@@ -73,8 +73,11 @@ func (r *run) drain() {
 	}
 	r.pokeConsumers()
 	r.rounds(ctx, queues)
-	r.cancelConsumers(ctx)
-	r.askRemaining(ctx, queues)
+	// The drain's time may be over: the consumers are cancelled and the queues asked all the same, in the time for closing.
+	last, cancel := context.WithTimeout(context.WithoutCancel(ctx), r.plan.CloseTimeout)
+	defer cancel()
+	r.cancelConsumers(last)
+	r.askRemaining(last, queues)
 	r.outcome.Drained = len(notes) == 0
 	for _, q := range queues {
 		if len(q.consumers) > 0 && !q.proved {
@@ -250,8 +253,10 @@ func (q *drainQueue) agreed(received, now int64) {
 	complete := q.expected >= 0 && received >= q.expected
 	switch {
 	case q.slow && !complete && now-q.quietSince < int64(settleTime):
-	case q.others.Load() > 0:
-		q.gaveUp = fmt.Sprintf("%d other consumers are on it, which may hold messages", q.others.Load())
+	case q.others.Load() > 0: // a consumer of ours that has just been cancelled may still be counted, but not for long
+		if now-q.quietSince >= int64(settleTime) {
+			q.gaveUp = fmt.Sprintf("%d other consumers are on it, which may hold messages", q.others.Load())
+		}
 	default:
 		q.proved = true
 	}
@@ -312,9 +317,6 @@ func (r *run) pokeConsumers() {
 
 // cancelConsumers ends all subscriptions; what comes before a cancel-ok is recorded and acked like everything else.
 func (r *run) cancelConsumers(ctx context.Context) {
-	// The drain's time may be over: the consumers are cancelled all the same, in the time for closing.
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), r.plan.CloseTimeout)
-	defer cancel()
 	forEach(len(r.consumers), askAtOnce, func(i int) error {
 		s := r.consumers[i]
 		for k := range s.queues {
@@ -338,8 +340,6 @@ func (r *run) cancelConsumers(ctx context.Context) {
 // askRemaining asks once more what is ready in each queue, on a channel of its own: one that does not exist costs that
 // channel and no lane. Queues that vanish with their last consumer keep the answer of the last round.
 func (r *run) askRemaining(ctx context.Context, queues []*drainQueue) {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), r.plan.CloseTimeout)
-	defer cancel()
 	for _, q := range queues {
 		if q.spec.AutoDelete && len(q.consumers) > 0 {
 			continue

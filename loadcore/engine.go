@@ -74,7 +74,7 @@ func newEngine(plan *Plan, rec Recorder) *engine {
 // wakeMain has the main loop look again.
 func (e *engine) wakeMain() { wakeUp(e.changed) }
 
-// stop ends publishing now; the first reason counts. What was due before end may still go out for catchUpGrace.
+// stop ends publishing now; the first reason counts. What was due before end may still go out, see lastCall.
 func (e *engine) stop(reason string) {
 	e.mu.Lock()
 	if e.reason == "" {
@@ -118,7 +118,7 @@ func (e *engine) failed(f manifest.Failure) {
 	e.wakeMain()
 }
 
-// connectionLost is called once for a connection that is lost. Its lanes have been told.
+// connectionLost is called once for a connection that is lost. Its lanes are told next.
 func (e *engine) connectionLost(c *conn, why loss) {
 	if e.closing.Load() {
 		return
@@ -136,7 +136,7 @@ func (e *engine) connectionLost(c *conn, why loss) {
 	e.failed(manifest.Failure{AtNS: e.clock.Now(), Connection: int(c.number), Code: int(why.code), Text: text})
 }
 
-// channelClosed is called when the broker has closed a channel.
+// channelClosed is called when the broker has closed a channel. Its lane is told next.
 func (e *engine) channelClosed(ch *channel, why loss) {
 	if ch.producer != nil || ch.consumer != nil {
 		e.laneEvent(ch, event.ChannelClosed, why)
@@ -165,8 +165,9 @@ func (e *engine) laneEvent(ch *channel, state event.ConnectionState, why loss) {
 // producerFailed ends a producer whose connection goes on.
 func (e *engine) producerFailed(p *producer, text string) {
 	lane := int(p.index)
-	p.halt()
 	e.failed(manifest.Failure{AtNS: e.clock.Now(), Connection: int(p.ch.conn.number), Producer: &lane, Text: text})
+	p.halt()
+	e.wakeMain()
 }
 
 // consumerEnded is called when a consumer can receive no more.

@@ -41,9 +41,13 @@ type producerCount struct {
 	_                           [40]byte
 }
 
-// catchUpGrace is how long after the end of publishing a late producer may still send what was due before the end. It covers
-// a scheduler's hiccup, so that a run of T seconds at N messages a second sends T*N; what is later is recorded as not sent.
-const catchUpGrace = 50 * time.Millisecond
+// How long after the end of publishing a late producer may still send what was due before the end, so that a run of T
+// seconds at N messages a second sends T*N though the system has kept us waiting. With a full window it is the broker that
+// is late, and waiting longer would only lengthen the run. What is later than that is recorded as not sent.
+const (
+	lastCall           = time.Second
+	lastCallWindowFull = 50 * time.Millisecond
+)
 
 // publish sends until the limit, the end of publishing, or the end of the channel.
 func (p *producer) publish() {
@@ -104,7 +108,10 @@ func (p *producer) room() int {
 func (p *producer) takeDue(room int) (n int, more bool) {
 	end := p.eng.end.Load()
 	now := p.eng.clock.Now()
-	last := addClock(end, uint64(catchUpGrace))
+	last := addClock(end, uint64(lastCall))
+	if room == 0 {
+		last = addClock(end, uint64(lastCallWindowFull))
+	}
 	if now >= last || p.sched.due >= end && now >= end {
 		return 0, false
 	}

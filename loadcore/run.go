@@ -44,6 +44,8 @@ type run struct {
 	outcome  *manifest.Outcome
 	writing  sync.WaitGroup // the producers
 	cpuStart int64
+	// drainTimer ends draining; nil before publishing has stopped.
+	drainTimer *time.Timer
 }
 
 func (r *run) run(ctx context.Context) (*manifest.Outcome, error) {
@@ -75,6 +77,9 @@ func (r *run) run(ctx context.Context) (*manifest.Outcome, error) {
 	r.pacer.close()
 	r.stopPublishing()
 	r.stopDraining()
+	if r.drainTimer != nil {
+		r.drainTimer.Stop()
+	}
 	r.summarize()
 	r.unackedAtStop()
 	r.progress.enter(PhaseDone)
@@ -211,18 +216,16 @@ func (r *run) consumersOver() string {
 // endPublishing waits for the producers, and for the confirms of what they sent. Everything from here to the end of the
 // drain is bounded by the drain timeout.
 func (r *run) endPublishing() {
-	time.AfterFunc(r.plan.DrainTimeout, r.stopDraining)
-	late := time.AfterFunc(catchUpGrace, r.stopPublishing)
+	r.drainTimer = time.AfterFunc(r.plan.DrainTimeout, r.stopDraining)
+	late := time.AfterFunc(lastCall, r.stopPublishing)
 	defer late.Stop()
-	if r.fatalError() != nil {
-		r.haltProducers()
-	}
 	for r.publishers.Load() > 0 && r.draining.Err() == nil {
+		if r.fatalError() != nil { // nothing can be recorded any more: nothing is worth waiting for
+			r.haltProducers()
+			r.drainTimer.Reset(min(r.plan.DrainTimeout, r.plan.CloseTimeout))
+		}
 		select {
 		case <-r.changed:
-			if r.fatalError() != nil {
-				r.haltProducers()
-			}
 		case <-r.draining.Done():
 		}
 	}

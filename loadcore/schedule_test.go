@@ -105,4 +105,3 @@ func TestSpreadPhases(t *testing.T) {
 		t.Errorf("phase %d, want %d", crowd[many-1].PhaseNS, want)
 	}
 }
-

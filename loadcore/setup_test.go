@@ -15,7 +15,8 @@ import (
 
 func TestMain(m *testing.M) { rabbitmqtest.Main(m) }
 
-// noLeaks fails the test if it leaves a goroutine behind. Brokers that outlive the test are started before.
+// noLeaks fails the test if it leaves a goroutine behind. It comes first in a test, so that it looks last, when the brokers
+// of the test are gone; brokers that outlive the test are started before.
 func noLeaks(t *testing.T) {
 	t.Helper()
 	ignore := goleak.IgnoreCurrent()

@@ -24,6 +24,8 @@ type stub struct {
 	onMethod  func(c *stubConn, channel uint16, m wire.Method) bool
 	// onOpen is called when a connection is open.
 	onOpen func(c *stubConn)
+	// onHeartbeat is called for every heartbeat.
+	onHeartbeat func()
 
 	serving sync.WaitGroup
 	mu      sync.Mutex
@@ -156,6 +158,9 @@ func (c *stubConn) frame(f wire.Frame) error {
 		}
 		return nil
 	case wire.FrameHeartbeat:
+		if c.stub.onHeartbeat != nil {
+			c.stub.onHeartbeat()
+		}
 		return nil
 	}
 	m, err := wire.ParseMethod(f.Payload)
