@@ -14,7 +14,7 @@ import (
 
 // Sends, settlements and deliveries of many lanes at once: every row is there, in order within its lane.
 func TestConcurrentLanes(t *testing.T) {
-	const lanes, batches, batch = 8, 200, 37
+	const lanes, batches, batch = 8, 100, 37
 	dir := t.TempDir()
 	w := create(t, dir, startManifest(lanes, 100), Options{Memory: MinMemory, FlushInterval: 5 * time.Millisecond, Shards: 2})
 	var wg sync.WaitGroup
