@@ -70,7 +70,7 @@ type dest struct {
 // route is one (exchange, routing key) of one capture.
 type route struct {
 	known bool
-	all   []int32 // destinations it reaches
+	all   []int32 // destinations it reaches, if known
 	waits []int32 // those of them that are consumed
 	mask  []uint64
 }
@@ -261,13 +261,13 @@ func (x *Expected) addRoutes(capture int, m *manifest.Manifest) {
 		n := route{known: r.Known}
 		once := map[int32]bool{} // bound twice, a queue gets a message once
 		for _, q := range r.Queues {
-			if q < 0 || q >= len(c.queues) {
+			if q < 0 || q >= len(c.queues) || !r.Known {
 				continue
 			}
 			for _, d := range x.queues[c.queues[q]].dests {
 				if !once[d] {
 					once[d] = true
-					n.add(d, r.Known && x.dests[d].waits)
+					n.add(d, x.dests[d].waits)
 				}
 			}
 		}

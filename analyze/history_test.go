@@ -1,0 +1,264 @@
+package analyze
+
+import (
+	"fmt"
+	"math/rand/v2"
+
+	"leveret/capture/event"
+	"leveret/capture/manifest"
+)
+
+// history is a made-up run: what the recorder would have been told, in order of time.
+type history struct {
+	m           *manifest.Manifest
+	sends       []sendEvent
+	settlements []settleEvent
+	deliveries  []deliveryEvent
+}
+
+type sendEvent struct {
+	producer int
+	seq      uint64
+	at, due  int64 // epoch included; event.None
+	route    int
+}
+
+type settleEvent struct {
+	producer int
+	seq      uint64
+	kind     event.SettlementKind
+	at       int64
+}
+
+type deliveryEvent struct {
+	consumer int
+	at       int64
+	d        event.Delivery
+}
+
+// maker makes random histories.
+type maker struct {
+	*rand.Rand
+	h     *history
+	clock int64
+	// queues holds what is on its way to the consumers, by queue.
+	queues [][]event.Delivery
+}
+
+func (g *maker) chance(percent int) bool { return g.IntN(100) < percent }
+
+func (g *maker) tick() int64 {
+	g.clock += g.Int64N(3000)
+	return g.clock
+}
+
+// randomHistory makes a run with every kind of trouble in it.
+func randomHistory(seed uint64) *history {
+	g := &maker{Rand: rand.New(rand.NewPCG(seed, 99)), h: &history{m: plan(0, 0)}, clock: epoch}
+	g.topology()
+	g.queues = make([][]event.Delivery, len(g.h.m.Topology.Queues))
+	start := []uint64{0, 0, 500, 1<<32 - 5, 3_000_000}[g.IntN(5)]
+	stride := []uint64{1, 1, 1, 64, 512}[g.IntN(5)]
+	messages := 1 + g.IntN(120)
+	trouble := []int{0, 3, 15}[g.IntN(3)]
+	for i := range messages {
+		for p := range g.h.m.Producers {
+			g.message(p, start+uint64(i)*stride, trouble)
+		}
+		for g.chance(60) {
+			g.deliverOne(trouble)
+		}
+	}
+	for range 10 * messages {
+		g.deliverOne(trouble)
+	}
+	g.end()
+	return g.h
+}
+
+func (g *maker) topology() {
+	m := g.h.m
+	m.Topology = manifest.Topology{}
+	m.Outcome.Queues = nil
+	for q := range 1 + g.IntN(3) {
+		queue := manifest.Queue{Name: fmt.Sprintf("q%d", q), Type: "classic"}
+		if g.chance(15) {
+			queue.Arguments = append(queue.Arguments, manifest.Arg{Key: "x-max-length", Value: int64(5)})
+		}
+		if g.chance(15) {
+			queue.Arguments = append(queue.Arguments, manifest.Arg{Key: "x-max-priority", Value: int64(5)})
+		}
+		end := manifest.QueueEnd{Queue: q, Consumed: g.chance(85), Drained: g.chance(80)}
+		end.Drained = end.Drained && end.Consumed
+		if g.chance(50) {
+			end.Ready = ptr(int64(g.IntN(20)))
+		}
+		automatic := g.chance(30)
+		for range 1 + g.IntN(2) {
+			if end.Consumed {
+				m.Consumers = append(m.Consumers, manifest.Consumer{Queues: []int{q}, AutoAck: automatic || g.chance(10)})
+			}
+		}
+		m.Topology.Queues = append(m.Topology.Queues, queue)
+		m.Outcome.Queues = append(m.Outcome.Queues, end)
+	}
+	for range 1 + g.IntN(3) {
+		r := manifest.Route{Known: g.chance(90)}
+		for q := range m.Topology.Queues {
+			if g.chance(60) {
+				r.Queues = append(r.Queues, q)
+			}
+		}
+		m.Topology.Routes = append(m.Topology.Routes, r)
+	}
+	for range 1 + g.IntN(3) {
+		m.Producers = append(m.Producers, manifest.Producer{Confirm: g.IntN(2) * 100, Route: g.IntN(len(m.Topology.Routes))})
+	}
+}
+
+// message sends, settles and routes one message, or fails to.
+func (g *maker) message(p int, seq uint64, trouble int) {
+	m := g.h.m
+	s := sendEvent{producer: p, seq: seq, at: g.tick(), due: event.None, route: m.Producers[p].Route}
+	if g.chance(trouble) {
+		s.route = g.IntN(len(m.Topology.Routes))
+	}
+	if p%2 == 0 {
+		s.due = s.at - g.Int64N(5000)
+	}
+	if g.chance(trouble / 3) {
+		s.at, s.due = event.None, s.at
+		g.h.sends = append(g.h.sends, s)
+		return
+	}
+	g.h.sends = append(g.h.sends, s)
+	refused := false
+	if g.chance(trouble / 2) {
+		refused = true
+		g.settle(p, seq, event.Return)
+	}
+	if m.Producers[p].Confirm > 0 && !g.chance(trouble) {
+		kind := event.Ack
+		if g.chance(trouble) {
+			kind, refused = event.Nack, g.chance(95)
+		}
+		g.settle(p, seq, kind)
+		if g.chance(trouble / 5) {
+			g.settle(p, seq, []event.SettlementKind{event.Ack, event.Nack, event.Return}[g.IntN(3)])
+		}
+	}
+	if !refused {
+		g.enqueue(s, trouble)
+	}
+}
+
+func (g *maker) settle(p int, seq uint64, kind event.SettlementKind) {
+	g.h.settlements = append(g.h.settlements, settleEvent{p, seq, kind, g.tick()})
+}
+
+// enqueue brings a message to its queues, and does to it what a broken broker might.
+func (g *maker) enqueue(s sendEvent, trouble int) {
+	queues := g.h.m.Topology.Routes[s.route].Queues
+	if g.chance(trouble / 3) {
+		queues = append([]int{g.IntN(len(g.queues))}, queues...)
+	}
+	for _, q := range queues {
+		d := event.Delivery{Queue: uint16(q), Producer: uint16(s.producer), Seq: s.seq, Tag: g.h.m.Tag, Body: event.Intact, Due: s.due}
+		switch {
+		case !g.chance(trouble):
+			g.queues[q] = append(g.queues[q], d)
+		case g.chance(30): // lost
+		case g.chance(40):
+			g.queues[q] = append(g.queues[q], d, d)
+		default:
+			g.queues[q] = append(g.queues[q], g.damaged(d))
+		}
+		if n := len(g.queues[q]); n > 1 && g.chance(trouble/2) {
+			g.queues[q][n-1], g.queues[q][n-2] = g.queues[q][n-2], g.queues[q][n-1]
+		}
+	}
+}
+
+// damaged changes what a delivery carries.
+func (g *maker) damaged(d event.Delivery) event.Delivery {
+	d.Body = event.Corrupt
+	switch g.IntN(7) {
+	case 0:
+		d.Seq ^= 1 << g.IntN(36)
+	case 1:
+		d.Producer ^= 1 << g.IntN(16)
+	case 2:
+		d.Tag ^= 1 << g.IntN(12)
+	case 3:
+		d.Body, d.Tag = event.Intact, d.Tag^1 // foreign
+	case 4:
+		d.Body, d.Tag, d.Producer, d.Seq = event.Unstamped, 0, 0, 0
+	case 5:
+		d.Body, d.Seq = event.Intact, d.Seq+1_000_000 // of an earlier run with the same tag
+	}
+	return d
+}
+
+// deliverOne takes a message from a random queue to one of its consumers.
+func (g *maker) deliverOne(trouble int) {
+	if len(g.h.m.Consumers) == 0 {
+		return
+	}
+	c := g.IntN(len(g.h.m.Consumers))
+	q := g.h.m.Consumers[c].Queues[0]
+	if len(g.queues[q]) == 0 {
+		return
+	}
+	d := g.queues[q][0]
+	g.queues[q] = g.queues[q][1:]
+	d.Redelivered = g.chance(trouble / 3)
+	g.h.deliveries = append(g.h.deliveries, deliveryEvent{c, g.tick(), d})
+	if g.chance(trouble / 3) { // and again: its channel was lost before the ack, perhaps
+		d.Redelivered = g.chance(70)
+		g.queues[q] = append([]event.Delivery{d}, g.queues[q]...)
+	}
+}
+
+// end makes the manifest agree with the rows.
+func (g *maker) end() {
+	o := g.h.m.Outcome
+	o.BarrierNS = epoch + g.Int64N(20_000) // some messages lie outside the window
+	o.PublishStopNS = max(o.BarrierNS, g.clock-g.Int64N(20_000))
+	o.DrainEndNS = max(g.clock, o.PublishStopNS) + 1000
+	o.Sent, o.Received = 0, int64(len(g.h.deliveries))
+	for _, s := range g.h.sends {
+		if s.at != event.None {
+			o.Sent++
+		} else {
+			o.NotSent++
+		}
+	}
+	for _, s := range g.h.settlements {
+		switch s.kind {
+		case event.Ack:
+			o.Confirmed++
+		case event.Nack:
+			o.Nacked++
+		case event.Return:
+			o.Returned++
+		}
+	}
+}
+
+// record makes a capture of the history.
+func (h *history) record(r *recording) string {
+	for _, s := range h.sends {
+		e := &event.Sends{Producer: uint16(s.producer), First: s.seq, N: 1, Sent: s.at, Written: s.at, Route: uint16(s.route)}
+		if s.due != event.None {
+			e.Due = []int64{s.due}
+		}
+		r.w.Sends(e)
+	}
+	for _, s := range h.settlements {
+		r.w.Settlements(&event.Settlements{Producer: uint16(s.producer), At: s.at, Runs: []event.SettledRun{{First: s.seq, N: 1, Kind: s.kind}}})
+	}
+	for _, d := range h.deliveries {
+		r.w.Deliveries(&event.Deliveries{Consumer: uint16(d.consumer), At: d.at, Rows: []event.Delivery{d.d}})
+	}
+	return r.close()
+}

@@ -1,0 +1,301 @@
+package analyze
+
+import (
+	"slices"
+
+	"leveret/analyze/result"
+	"leveret/capture/event"
+)
+
+// reference is the slow and obvious way to say what became of every message: maps, one message at a time, straight from
+// the definitions of the counts. It shares nothing with the code under test but the types.
+type reference struct {
+	h      *history
+	counts result.Counts
+	queues []result.Counts
+	// latency values by group, those of the window; censored ones counted.
+	values   [groups][]int64
+	censored [groups]int64
+
+	sent      map[message]sendEvent
+	answer    map[message]event.SettlementKind
+	answered  map[message]int64
+	returned  map[message]bool
+	firstAt   map[arrival]int64
+	claimed   map[arrival]bool
+	corrupt   []int64 // by queue
+	ownIntact []int64 // by queue
+}
+
+type message struct {
+	producer int
+	seq      uint64
+}
+
+type arrival struct {
+	message
+	queue int
+}
+
+func judgeByReference(h *history) *reference {
+	r := &reference{
+		h: h, queues: make([]result.Counts, len(h.m.Topology.Queues)),
+		sent: map[message]sendEvent{}, answer: map[message]event.SettlementKind{}, answered: map[message]int64{}, returned: map[message]bool{},
+		firstAt: map[arrival]int64{}, claimed: map[arrival]bool{},
+		corrupt: make([]int64, len(h.m.Topology.Queues)), ownIntact: make([]int64, len(h.m.Topology.Queues)),
+	}
+	r.readSends()
+	r.readSettlements()
+	r.readDeliveries()
+	for m, s := range r.sent {
+		r.judgeConfirm(m, s)
+		r.judgeDelivery(m, s)
+	}
+	r.finishQueues()
+	for g := range r.values {
+		slices.Sort(r.values[g])
+	}
+	return r
+}
+
+func (r *reference) readSends() {
+	for _, s := range r.h.sends {
+		if s.at == event.None {
+			r.counts.NotSent++
+			continue
+		}
+		r.counts.Sent++
+		r.sent[message{s.producer, s.seq}] = s
+	}
+}
+
+func (r *reference) readSettlements() {
+	for _, s := range r.h.settlements {
+		m := message{s.producer, s.seq}
+		if s.kind == event.Return {
+			r.returned[m] = true
+		} else if _, twice := r.answer[m]; !twice {
+			r.answer[m], r.answered[m] = s.kind, s.at
+		}
+	}
+	for _, kind := range r.answer {
+		if kind == event.Ack {
+			r.counts.Confirmed++
+		} else {
+			r.counts.Nacked++
+		}
+	}
+	r.counts.Returned = int64(len(r.returned))
+}
+
+func (r *reference) readDeliveries() {
+	type lane struct{ producer, queue, consumer int }
+	highest := map[lane]uint64{}
+	for _, e := range r.h.deliveries {
+		q := int(e.d.Queue)
+		c := &r.queues[q]
+		c.Received++
+		if e.d.Redelivered {
+			c.Redelivered++
+		}
+		a := arrival{message{int(e.d.Producer), e.d.Seq}, q}
+		own := e.d.Tag == r.h.m.Tag && a.producer < len(r.h.m.Producers)
+		switch {
+		case e.d.Body == event.Unstamped || e.d.Body == event.Intact && !own:
+			c.Foreign++
+			continue
+		case e.d.Body == event.Corrupt:
+			r.corrupt[q]++
+			r.claimed[a] = true // whatever its tag
+			continue
+		}
+		r.ownIntact[q]++
+		if _, again := r.firstAt[a]; again {
+			if !e.d.Redelivered || r.automatic(q) {
+				c.Duplicates++
+			}
+			continue
+		}
+		r.firstAt[a] = e.at
+		l := lane{a.producer, q, e.consumer}
+		if h, ok := highest[l]; ok && a.seq < h && !e.d.Redelivered && !r.has(q, "x-max-priority") {
+			c.OutOfOrder++
+		}
+		highest[l] = max(highest[l], a.seq)
+		if _, ok := r.sent[a.message]; ok {
+			c.ReceivedUnique++
+		} else {
+			c.Foreign++
+		}
+	}
+}
+
+func (r *reference) automatic(queue int) bool {
+	all := true
+	for _, c := range r.h.m.Consumers {
+		all = all && (c.Queues[0] != queue || c.AutoAck)
+	}
+	return all
+}
+
+func (r *reference) has(queue int, argument string) bool {
+	for _, a := range r.h.m.Topology.Queues[queue].Arguments {
+		if a.Key == argument {
+			return true
+		}
+	}
+	return false
+}
+
+func (r *reference) measure(group int, s sendEvent, at int64) {
+	from := s.at
+	if s.due != event.None {
+		from = s.due
+	}
+	if o := r.h.m.Outcome; from < o.BarrierNS || from > o.PublishStopNS {
+		return
+	}
+	if at == event.None {
+		r.censored[group]++
+	} else {
+		r.values[group] = append(r.values[group], at-s.at)
+	}
+	if s.due == event.None {
+		return
+	}
+	if at == event.None {
+		r.censored[group+1]++
+	} else {
+		r.values[group+1] = append(r.values[group+1], at-s.due)
+	}
+}
+
+func (r *reference) judgeConfirm(m message, s sendEvent) {
+	kind, answered := r.answer[m]
+	switch {
+	case kind == event.Ack:
+		r.measure(confirmService, s, r.answered[m])
+	case !answered && r.h.m.Producers[m.producer].Confirm > 0:
+		r.counts.Unconfirmed++
+		r.measure(confirmService, s, event.None)
+	}
+}
+
+func (r *reference) judgeDelivery(m message, s sendEvent) {
+	route := r.h.m.Topology.Routes[s.route]
+	if !route.Known {
+		for q := range r.queues {
+			if at, ok := r.firstAt[arrival{m, q}]; ok {
+				r.measure(deliveryService, s, at)
+			}
+		}
+		return
+	}
+	if len(route.Queues) == 0 {
+		r.counts.Unroutable++
+	}
+	refused := r.returned[m] || r.answer[m] == event.Nack
+	for _, q := range route.Queues {
+		c := &r.queues[q]
+		if !refused {
+			c.Sent++
+		}
+		at, ok := r.firstAt[arrival{m, q}]
+		switch {
+		case !r.h.m.Outcome.Queues[q].Consumed:
+		case ok:
+			r.measure(deliveryService, s, at)
+		case !refused:
+			r.measure(deliveryService, s, event.None)
+			if !r.claimed[arrival{m, q}] {
+				r.missing(m, q)
+			}
+		}
+	}
+}
+
+// missing judges a message that a consumed queue did not bring.
+func (r *reference) missing(m message, q int) {
+	c, end := &r.queues[q], r.h.m.Outcome.Queues[q]
+	if !end.Drained {
+		c.QueuedAtStop++ // finishQueues splits it
+		return
+	}
+	c.Missing++
+	switch {
+	case r.has(q, "x-max-length"):
+		c.RemovedByRule++
+	case r.answer[m] == event.Ack:
+		c.Lost++
+	case r.h.m.Producers[m.producer].Confirm > 0:
+		c.MissingUnconfirmed++
+	}
+}
+
+func (r *reference) finishQueues() {
+	for q := range r.queues {
+		c, end := &r.queues[q], r.h.m.Outcome.Queues[q]
+		attributed := int64(0)
+		for a := range r.claimed {
+			s, sent := r.sent[a.message]
+			_, intact := r.firstAt[a]
+			if !sent || intact || a.queue != q || r.returned[a.message] || r.answer[a.message] == event.Nack {
+				continue
+			}
+			if route := r.h.m.Topology.Routes[s.route]; !route.Known || slices.Contains(route.Queues, q) {
+				attributed++
+			}
+		}
+		fed := r.ownIntact[q] > 0 || attributed > 0
+		for _, route := range r.h.m.Topology.Routes {
+			fed = fed || slices.Contains(route.Queues, q)
+		}
+		if fed {
+			c.Corrupt, c.CorruptUnattributed = r.corrupt[q], r.corrupt[q]-attributed
+		} else {
+			c.Foreign += r.corrupt[q]
+		}
+		switch {
+		case !end.Consumed && end.Ready == nil:
+			c.QueuedAtStop = c.Sent
+		case !end.Consumed:
+			c.QueuedAtStop = min(c.Sent, *end.Ready)
+			if r.has(q, "x-max-length") {
+				c.Missing = c.Sent - c.QueuedAtStop
+				c.RemovedByRule = c.Missing
+			}
+		case !end.Drained && r.automatic(q) && end.Ready != nil:
+			c.DiscardedAtStop = max(0, c.QueuedAtStop-*end.Ready)
+			c.QueuedAtStop -= c.DiscardedAtStop
+		}
+		r.add(c)
+	}
+}
+
+func (r *reference) add(c *result.Counts) {
+	t := &r.counts
+	t.Received += c.Received
+	t.ReceivedUnique += c.ReceivedUnique
+	t.Redelivered += c.Redelivered
+	t.Lost += c.Lost
+	t.Missing += c.Missing
+	t.MissingUnconfirmed += c.MissingUnconfirmed
+	t.RemovedByRule += c.RemovedByRule
+	t.QueuedAtStop += c.QueuedAtStop
+	t.DiscardedAtStop += c.DiscardedAtStop
+	t.Duplicates += c.Duplicates
+	t.Corrupt += c.Corrupt
+	t.CorruptUnattributed += c.CorruptUnattributed
+	t.OutOfOrder += c.OutOfOrder
+	t.Foreign += c.Foreign
+}
+
+// percentile is nearest rank over measured and censored; nil among the latter.
+func (r *reference) percentile(group int, thousandths int64) *int64 {
+	n := int64(len(r.values[group])) + r.censored[group]
+	rank := max(1, (thousandths*n+99_999)/100_000)
+	if rank > int64(len(r.values[group])) {
+		return nil
+	}
+	return &r.values[group][rank-1]
+}
