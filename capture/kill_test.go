@@ -2,6 +2,7 @@ package capture
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"errors"
 	"os"
@@ -51,7 +52,7 @@ func recordUntilKilled(dir string) {
 				time.Sleep(time.Millisecond)
 			}
 		}
-		if err := p.batch(nil); err != nil {
+		if err := p.batch(context.Background()); err != nil {
 			os.Stderr.WriteString(err.Error())
 			os.Exit(1)
 		}
