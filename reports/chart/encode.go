@@ -10,6 +10,7 @@ import (
 	"math"
 	"strings"
 
+	"gonum.org/v1/plot/font"
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/vgimg"
 	"gonum.org/v1/plot/vg/vgsvg"
@@ -18,7 +19,7 @@ import (
 // encodePNG draws the spec as pixels. The file says how many of them make a metre, so that it comes out at its size on
 // paper.
 func encodePNG(s *Spec, o Options) ([]byte, error) {
-	canvas := vgimg.NewWith(vgimg.UseWH(vg.Length(o.WidthInches)*vg.Inch, vg.Length(o.HeightInches)*vg.Inch), vgimg.UseDPI(o.DPI))
+	canvas := pixels{vgimg.NewWith(vgimg.UseWH(vg.Length(o.WidthInches)*vg.Inch, vg.Length(o.HeightInches)*vg.Inch), vgimg.UseDPI(o.DPI))}
 	if err := render(s, canvas); err != nil {
 		return nil, err
 	}
@@ -27,6 +28,16 @@ func encodePNG(s *Spec, o Options) ([]byte, error) {
 		return nil, fmt.Errorf("encode PNG: %w", err)
 	}
 	return withDensity(b.Bytes(), o.DPI), nil
+}
+
+// pixels is a canvas that sets texts as typeset measures them.
+type pixels struct{ *vgimg.Canvas }
+
+func (c pixels) FillString(face font.Face, at vg.Point, s string) {
+	for _, piece := range unkerned(s) {
+		c.Canvas.FillString(face, at, piece)
+		at.X += face.Width(piece)
+	}
 }
 
 // withDensity puts a pHYs chunk behind the header (PNG specification, 11.3.5.3), which Go's encoder does not write.

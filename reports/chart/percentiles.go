@@ -119,7 +119,7 @@ func ninesAxis(end, rightmost float64, curves []result.Curve) Axis {
 		}
 		a.Ticks = append(a.Ticks, Tick{At: at, Label: label})
 	}
-	add(0, "0", count)
+	a.Ticks = append(a.Ticks, Tick{At: 0, Label: "0"}) // all messages lie above it, and their number would crowd out the next
 	add(nines(50), "50", count/2)
 	power := int64(1)
 	for k := 1; float64(k) <= end+1e-9 && k <= 15; k++ {

@@ -235,5 +235,8 @@ func toSeries(lines []line, perX, perY float64, log bool) []Series {
 			all = append(all, s)
 		}
 	}
+	if len(all) == 1 { // nothing to tell it from
+		all[0].Style.Dash = ""
+	}
 	return all
 }

@@ -277,7 +277,7 @@ func TestPercentiles(t *testing.T) {
 		{What: "confirm", From: "response", Count: 1000, Points: []result.CurvePoint{{Percent: 50, ValueNS: 1e6, Above: 500}, {Percent: 99, ValueNS: 8e6, Above: 10}}},
 	}
 	s := percentilesSpec(r)
-	if got := fmt.Sprintf("%q", labels(s.X)); got != `["0\n1,000" "50\n500" "90\n100" "99\n10" "99.9\n1" "max\n0"]` {
+	if got := fmt.Sprintf("%q", labels(s.X)); got != `["0" "50\n500" "90\n100" "99\n10" "99.9\n1" "max\n0"]` {
 		t.Errorf("ticks %s", got)
 	}
 	service, response := series(t, &s, "confirm service").Segments[0], series(t, &s, "confirm response")
