@@ -88,10 +88,14 @@ func (b *block) filled() [][]byte {
 	return b.values
 }
 
-// fill sets n values of a column from row at on to v.
+// fill sets n values of a column from row at on to v. What is filled is copied behind itself: copying is several times
+// faster than a loop.
 func fill[T uint8 | uint16 | uint32 | uint64 | int64](b *block, col, at, n int, v T) {
 	s := column[T](b, col, at, n)
-	for i := range s {
+	for i := range s[:min(n, 16)] {
 		s[i] = v
+	}
+	for done := 16; done < n; done *= 2 {
+		copy(s[done:], s[:done])
 	}
 }

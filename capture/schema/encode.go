@@ -4,7 +4,7 @@ import (
 	"encoding/binary"
 	"fmt"
 	"hash/crc32"
-	"math/bits"
+	"slices"
 
 	flatbuffers "github.com/google/flatbuffers/go"
 	"leveret/capture/event"
@@ -112,34 +112,36 @@ func (e *BatchEncoder) add(buf []byte) error {
 	return nil
 }
 
-// bitmap fills dst with the validity bits of a column and counts its nulls.
+// bitmap counts the nulls of a column and fills dst with its validity bits where there are some. Columns without nulls,
+// and columns of nothing else, are what nearly all batches have, and cost one look at each value.
 func bitmap(dst []byte, t Type, values []byte, rows int) ([]byte, int) {
-	n := (rows + 7) / 8
-	if cap(dst) < n {
-		dst = make([]byte, n, max(n, 2*cap(dst)))
+	if t == I64 {
+		return validity(dst, as[int64](values)[:rows], event.None)
 	}
-	dst = dst[:n]
-	valid := 0
-	for i := range dst {
-		var x byte
-		last := min(8, rows-8*i)
-		if t == I64 {
-			for j, v := range as[int64](values)[8*i : 8*i+last] {
-				if v != event.None {
-					x |= 1 << j
-				}
-			}
-		} else {
-			for j, v := range as[uint32](values)[8*i : 8*i+last] {
-				if v != event.NoLane {
-					x |= 1 << j
-				}
+	return validity(dst, as[uint32](values)[:rows], event.NoLane)
+}
+
+func validity[T int64 | uint32](dst []byte, values []T, null T) ([]byte, int) {
+	nulls := 0
+	for _, v := range values {
+		if v == null {
+			nulls++
+		}
+	}
+	if nulls == 0 {
+		return dst, 0
+	}
+	n := (len(values) + 7) / 8
+	dst = slices.Grow(dst[:0], n)[:n]
+	clear(dst)
+	if nulls < len(values) {
+		for i, v := range values {
+			if v != null {
+				dst[i/8] |= 1 << (i % 8)
 			}
 		}
-		valid += bits.OnesCount8(x)
-		dst[i] = x
 	}
-	return dst, rows - valid
+	return dst, nulls
 }
 
 // timeRange bounds the times of all rows, as Kind.TimeColumn defines them.
