@@ -58,8 +58,9 @@ func appendLZ4(dst, src []byte) []byte {
 //	words     05 00 00 00 00 00 00 00 | 06 00 00 00 00 00 00 00 | 06 00 00 00 00 00 00 00 | 07 00 ...
 //	sequence                            ^^ literal, then a match of 7 + 8 bytes             ^^ next literal
 func appendBlock(dst, src []byte) []byte {
-	anchor := 0 // src before it has been written
-	match := 8  // where the equal bytes begin that run up to pos
+	out, o := dst[:cap(dst)], len(dst) // lz4Bound has made sure of the room
+	anchor := 0                        // src before it has been written
+	match := 8                         // where the equal bytes begin that run up to pos
 	pos := 8
 	stop := len(src) - lz4MatchMargin - 8
 	for pos <= stop {
@@ -69,18 +70,28 @@ func appendBlock(dst, src []byte) []byte {
 			pos = skipEqual(src, pos+8, stop)
 			continue
 		}
-		if end := pos + bits.TrailingZeros64(diff)>>3; end-match >= lz4MinMatch {
-			dst = appendSequence(dst, src, anchor, match, end-match)
+		end := pos + bits.TrailingZeros64(diff)>>3
+		if n, literals := end-match, match-anchor; n >= lz4MinMatch {
+			if literals <= 8 && n < 15+lz4MinMatch {
+				// Nearly all: a token, up to 8 literals (8 are copied, the margin lies behind them), the offset.
+				q := out[o : o+11 : o+11]
+				q[0] = byte(literals<<4 | n - lz4MinMatch)
+				binary.LittleEndian.PutUint64(q[1:], binary.LittleEndian.Uint64(src[anchor:]))
+				binary.LittleEndian.PutUint16(q[1+literals:], 8)
+				o += 3 + literals
+			} else {
+				o = len(appendSequence(out[:o], src, anchor, match, n))
+			}
 			anchor = end
 		}
 		match = pos + 8 - bits.LeadingZeros64(diff)>>3
 		pos += 8
 	}
 	if pos-match >= lz4MinMatch {
-		dst = appendSequence(dst, src, anchor, match, pos-match)
+		o = len(appendSequence(out[:o], src, anchor, match, pos-match))
 		anchor = pos
 	}
-	return appendLiterals(dst, src[anchor:])
+	return appendLiterals(out[:o], src[anchor:])
 }
 
 // skipEqual goes on from pos, 32 bytes at a time, while each word equals the one before it.
@@ -104,14 +115,6 @@ func skipEqual(src []byte, pos, stop int) int {
 func appendSequence(dst, src []byte, anchor, match, n int) []byte {
 	literals := match - anchor
 	n -= lz4MinMatch
-	at := len(dst)
-	if literals <= 8 && n < 15 { // nearly all; 8 bytes can be copied, as the margin lies behind them
-		dst = dst[:at+11]
-		dst[at] = byte(literals<<4 | n)
-		binary.LittleEndian.PutUint64(dst[at+1:], binary.LittleEndian.Uint64(src[anchor:]))
-		dst[at+1+literals], dst[at+2+literals] = 8, 0
-		return dst[:at+3+literals]
-	}
 	dst = append(dst, byte(min(literals, 15)<<4|min(n, 15)))
 	if literals >= 15 {
 		dst = appendLength(dst, literals-15)
