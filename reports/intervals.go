@@ -23,6 +23,11 @@ type stretch struct {
 	backlog                        *int64
 }
 
+// isShort: a stretch of less than a tenth of an interval, such as a short drain, whose few messages are no rate.
+func (s *stretch) isShort(r *result.Result) bool {
+	return len(r.Intervals) > 2 && float64(span(s.from, s.to)) < 0.1*float64(r.IntervalNS)
+}
+
 // highest latencies seen, in ns; nil where no message was measured. atLeast: some were known from below only.
 type highest struct {
 	p50, p99, max bound
@@ -46,6 +51,9 @@ func (p *page) intervals(r *result.Result, limit int) {
 	hasLow := slices.ContainsFunc(t.columns, func(c column) bool { return c.head == lowest })
 	p.heading(p.intervalHeading(r, from, size, hasLow))
 	t.write(p)
+	if slices.ContainsFunc(t.columns, func(c column) bool { return slices.Contains(c.cells, "-") }) {
+		p.remark("-: no messages, or an interval too short for a rate.")
+	}
 	if len(dropped) > 0 {
 		p.remark("A wider page also shows: " + strings.Join(dropped, ", ") + ".")
 	}
@@ -178,7 +186,7 @@ func (p *page) intervalTable(r *result.Result, stretches []stretch, merged bool)
 	if start == 0 {
 		start = r.Intervals[0].StartNS
 	}
-	decimals := offsetDecimals(stretches)
+	decimals := offsetDecimals(r, stretches)
 	t.add(stretches, column{head: "from s"}, func(s *stretch) string { return offset(start, s.from, decimals) })
 	t.add(stretches, column{head: "to s", drop: 6}, func(s *stretch) string { return offset(start, s.to, decimals) })
 	addRateColumns(t, r, stretches, merged)
@@ -215,7 +223,12 @@ func addRateColumns(t *table, r *result.Result, stretches []stretch, merged bool
 	}
 	add := func(want bool, head string, drop int, n func(*stretch) float64) {
 		if want {
-			t.add(stretches, column{group: group, head: head, drop: drop}, func(s *stretch) string { return wholeOr(n(s)/scale, 3) })
+			t.add(stretches, column{group: group, head: head, drop: drop}, func(s *stretch) string {
+				if s.isShort(r) {
+					return "-"
+				}
+				return wholeOr(n(s)/scale, 3)
+			})
 		}
 	}
 	mean := func(n func(*stretch) int64) func(*stretch) float64 {
@@ -286,11 +299,12 @@ func offset(start, at int64, decimals int) string {
 	return strconv.FormatFloat(s, 'f', decimals, 64)
 }
 
-// offsetDecimals is how many digits after the point tell the two ends of every stretch apart.
-func offsetDecimals(stretches []stretch) int {
+// offsetDecimals is how many digits after the point tell the ends of every stretch apart, but for those that are much
+// shorter than the others.
+func offsetDecimals(r *result.Result, stretches []stretch) int {
 	shortest := int64(1e8)
-	for _, s := range stretches {
-		if d := span(s.from, s.to); d > 0 {
+	for i := range stretches {
+		if d := span(stretches[i].from, stretches[i].to); d > 0 && !stretches[i].isShort(r) {
 			shortest = min(shortest, d)
 		}
 	}

@@ -23,10 +23,14 @@ func valueAxis(label string, lo, hi float64) Axis {
 	return ticked(Axis{Label: label, Min: first * step, Max: last * step}, step, first, last)
 }
 
-// spanAxis begins at 0 and ends where the data ends, with at most eight steps of the unit.
+// spanAxis begins at 0 and ends where the data ends, with at most eight steps of the unit; where the last step is missed by
+// next to nothing (a run of 9.9996 s), it ends there.
 func spanAxis(label string, hi float64, unit scale) Axis {
 	_, hi = apart(0, hi)
 	step := timeStep(hi/8, unit)
+	if next := math.Ceil(hi/step) * step; next-hi < 0.005*hi {
+		hi = next
+	}
 	a := ticked(Axis{Label: label, Max: hi}, step, 0, math.Floor(hi/step+1e-9))
 	if len(a.Ticks) < 2 { // an end that no step reaches
 		a.Ticks = append(a.Ticks, Tick{At: hi, Label: significant(hi)})

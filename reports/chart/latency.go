@@ -83,9 +83,11 @@ func (s *Spec) setLatencyAxis(v spread, label string) scale {
 	unit := latencyScale(math.Max(v.positiveLo, leastTop), math.Max(math.Abs(v.lo), math.Abs(v.hi)), log)
 	label += " (" + unit.name + ")"
 	if log {
-		s.Y = logAxis(label, v.positiveLo/unit.per, v.hi/unit.per)
+		hi := math.Max(v.hi, 1.4*v.highestBound) // room for the triangle above its value
+		s.Y = logAxis(label, v.positiveLo/unit.per, hi/unit.per)
 	} else {
-		s.Y = valueAxis(label, math.Min(0, v.lo/unit.per), math.Max(v.hi/unit.per, leastTop))
+		hi := math.Max(v.hi, 1.05*v.highestBound)
+		s.Y = valueAxis(label, math.Min(0, v.lo/unit.per), math.Max(hi/unit.per, leastTop))
 	}
 	return unit
 }

@@ -55,37 +55,49 @@ func (d *drawing) drawTicks(panel draw.Canvas) {
 			above = y + t.size()
 		}
 	}
-	lowest := panel.Min.Y
-	free := vg.Length(math.Inf(-1)) // labels that would touch the one before are left out
+	lowest := d.drawTimeTicks(panel)
+	d.t.label.draw(d.c, (panel.Min.X+panel.Max.X)/2, lowest-1.35*d.t.label.size(), 0.5, printable(d.s.X.Label))
+}
+
+// drawTimeTicks sets the labels of the x axis and gives the baseline of their lowest line. A label that would touch its
+// neighbour is set without its second line, or not at all; the last one always stays.
+func (d *drawing) drawTimeTicks(panel draw.Canvas) (lowest vg.Length) {
+	t := d.t.tick
+	lowest = panel.Min.Y - 4*d.unit - t.size()
+	free := vg.Length(math.Inf(-1)) // where the label before ends
 	for i, tick := range d.s.X.Ticks {
 		x := panel.X(d.s.X.place(tick.At))
 		d.c.StrokeLine2(draw.LineStyle{Color: rgb("#333333"), Width: 0.8 * d.unit}, x, panel.Min.Y, x, panel.Min.Y-3*d.unit)
-		parts := strings.Split(tick.Label, "\n")
-		var width vg.Length
-		for _, p := range parts {
-			width = max(width, t.width(p))
+		lines := strings.Split(tick.Label, "\n")
+		for len(lines) > 0 {
+			half := d.widest(lines) / 2
+			if x-half >= free && (i == len(d.s.X.Ticks)-1 || !d.touchesLast(panel, x+half)) {
+				free = x + half + 4*d.unit
+				break
+			}
+			lines = lines[:len(lines)-1]
 		}
-		if x-width/2 < free || i < len(d.s.X.Ticks)-1 && d.touchesLast(panel, x+width/2) {
-			continue
-		}
-		free = x + width/2 + 4*d.unit
-		for n, p := range parts {
+		for n, l := range lines {
 			y := panel.Min.Y - 4*d.unit - (1+1.2*vg.Length(n))*t.size()
-			t.draw(d.c, x, y, 0.5, p)
+			t.draw(d.c, x, y, 0.5, l)
 			lowest = min(lowest, y)
 		}
 	}
-	d.t.label.draw(d.c, (panel.Min.X+panel.Max.X)/2, min(lowest, panel.Min.Y-4*d.unit-t.size())-1.35*d.t.label.size(), 0.5, printable(d.s.X.Label))
+	return lowest
 }
 
-// touchesLast: a label that ends at x would run into the label of the axis' last tick, which always stays.
+// widest of some lines of a tick's label.
+func (d *drawing) widest(lines []string) (width vg.Length) {
+	for _, l := range lines {
+		width = max(width, d.t.tick.width(l))
+	}
+	return width
+}
+
+// touchesLast: a label that ends at x would run into the label of the axis' last tick.
 func (d *drawing) touchesLast(panel draw.Canvas, x vg.Length) bool {
 	last := d.s.X.Ticks[len(d.s.X.Ticks)-1]
-	var width vg.Length
-	for p := range strings.SplitSeq(last.Label, "\n") {
-		width = max(width, d.t.tick.width(p))
-	}
-	return x+4*d.unit > panel.X(d.s.X.place(last.At))-width/2
+	return x+4*d.unit > panel.X(d.s.X.place(last.At))-d.widest(strings.Split(last.Label, "\n"))/2
 }
 
 // dots are drawn at the points of a line that has so few, so that its readings can be told from the lines between.

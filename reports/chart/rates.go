@@ -72,7 +72,7 @@ func shortNote(r *result.Result) string {
 	if n == 0 {
 		return ""
 	}
-	return result.Plural(n, "interval") + " shorter than a tenth of that left out"
+	return result.Plural(n, "much shorter interval") + " left out"
 }
 
 // leastTop keeps an axis of nothing but zeros from having no height.

@@ -161,6 +161,7 @@ type line struct {
 type spread struct {
 	lo, hi        float64
 	positiveLo    float64
+	highestBound  float64 // 0 without bounds
 	notPositive   int
 	notPositiveIn []string
 	points        int
@@ -169,6 +170,11 @@ type spread struct {
 func spreadOf(lines []line) spread {
 	s := spread{lo: math.NaN(), hi: math.NaN(), positiveLo: math.NaN()}
 	for _, l := range lines {
+		for _, p := range l.bounds {
+			if drawable(p) {
+				s.highestBound = max(s.highestBound, p.Y)
+			}
+		}
 		for _, p := range slices.Concat(l.points, l.bounds) {
 			if !drawable(p) {
 				continue

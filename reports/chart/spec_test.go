@@ -127,7 +127,7 @@ func TestRatesOfOddIntervals(t *testing.T) {
 	if fmt.Sprint(got) != fmt.Sprint(want) {
 		t.Errorf("received %v, want %v", got, want)
 	}
-	if note := strings.Join(s.Caption, " "); !strings.Contains(note, "1 interval shorter than a tenth of that left out") {
+	if note := strings.Join(s.Caption, " "); !strings.Contains(note, "1 much shorter interval left out") {
 		t.Errorf("the caption does not say what was left out: %s", note)
 	}
 }
