@@ -83,15 +83,15 @@ func (p *producer) touch() {
 func (p *producer) finishRead(at int64) {
 	c := &p.confirms
 	c.touched = false
+	p.count.confirmed.Store(c.acked) // before the window says that nothing is open: then they are looked at
+	p.count.nacked.Store(c.nacked)
+	p.count.returned.Store(c.returned)
 	if p.win != nil {
 		p.win.flush()
 		if p.parked.Load() {
 			wakeUp(p.wake)
 		}
 	}
-	p.count.confirmed.Store(c.acked)
-	p.count.nacked.Store(c.nacked)
-	p.count.returned.Store(c.returned)
 	if len(c.batch.Runs) > 0 {
 		c.batch.At = at
 		p.eng.rec.Settlements(&c.batch)

@@ -151,7 +151,4 @@ func TestReturns(t *testing.T) {
 			t.Errorf("%v was not returned by the broker", id)
 		}
 	}
-	if rec.reserved < 2*n {
-		t.Errorf("room for %d rows was reserved, %d were sent and each might have come back", rec.reserved, n)
-	}
 }

@@ -55,7 +55,11 @@ func (e *engine) connect(ctx context.Context) error {
 	if ctx.Err() == nil {
 		forEach(len(e.consumers), openAtOnce, once(func(i int) error { return e.consumers[i].subscribe(ctx) }))
 	}
-	return context.Cause(ctx)
+	err := context.Cause(ctx)
+	if err == context.Canceled {
+		err = errors.New("interrupted before the load began")
+	}
+	return err
 }
 
 // open opens one connection and its channels.

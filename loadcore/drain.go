@@ -2,7 +2,6 @@ package loadcore
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"strings"
 	"sync/atomic"
@@ -294,16 +293,6 @@ func (r *run) allAcked(ctx context.Context, parts []drainPart) bool {
 	}
 }
 
-// askQueue declares a queue passively.
-func askQueue(ctx context.Context, ch *channel, name string) (ready, consumers int64, err error) {
-	m, err := ch.call(ctx, &wire.QueueDeclare{Queue: name, Passive: true}, wire.QueueDeclareOkID)
-	if err != nil {
-		return 0, 0, err
-	}
-	ok := m.(*wire.QueueDeclareOk)
-	return int64(ok.MessageCount), int64(ok.ConsumerCount), nil
-}
-
 func (r *run) pokeConsumers() {
 	for _, c := range r.conns {
 		for _, l := range c.lanePlan {
@@ -335,50 +324,4 @@ func (r *run) cancelConsumers(ctx context.Context) {
 			r.allAcked(ctx, []drainPart{{s, 0}})
 		}
 	}
-}
-
-// askRemaining asks once more what is ready in each queue, on a channel of its own: one that does not exist costs that
-// channel and no lane. Queues that vanish with their last consumer keep the answer of the last round.
-func (r *run) askRemaining(ctx context.Context, queues []*drainQueue) {
-	for _, q := range queues {
-		if q.spec.AutoDelete && len(q.consumers) > 0 {
-			continue
-		}
-		ready, err := r.askApart(ctx, q.spec.Name)
-		if err == nil {
-			q.ready.Store(ready)
-		} else if errors.Is(err, context.DeadlineExceeded) {
-			return
-		}
-	}
-}
-
-// askApart asks on the spare channel of any connection that is still usable.
-func (r *run) askApart(ctx context.Context, queue string) (int64, error) {
-	for _, c := range r.conns {
-		if !c.opened.Load() || !c.usable() {
-			continue
-		}
-		ch, err := c.spare(ctx)
-		if err != nil {
-			return 0, err
-		}
-		ready, _, err := askQueue(ctx, ch, queue)
-		return ready, err
-	}
-	return 0, errors.New("no connection is left to ask on")
-}
-
-// spare is the connection's channel for questions, opened again where the last answer has closed it.
-func (c *conn) spare(ctx context.Context) (*channel, error) {
-	last := len(c.lanes) - 1
-	if ch := c.lane(last); ch != nil && !ch.isGone() {
-		return ch, nil
-	}
-	ch := newChannel(c, uint16(last))
-	c.lanes[last].Store(ch)
-	if _, err := ch.call(ctx, &wire.ChannelOpen{}, wire.ChannelOpenOkID); err != nil {
-		return nil, err
-	}
-	return ch, nil
 }

@@ -154,11 +154,7 @@ func (p *producer) parkUntil(until int64) {
 }
 
 func (p *producer) reserve(n int) bool {
-	rows := n
-	if p.spec.Mandatory {
-		rows += n // each may come back besides being settled
-	}
-	err := p.eng.rec.Reserve(p.eng.publishing, rows)
+	err := p.eng.rec.Reserve(p.eng.publishing, n)
 	if err != nil {
 		p.eng.recorderRefused()
 		if p.timed { // these slots stay unsent
@@ -168,13 +164,14 @@ func (p *producer) reserve(n int) bool {
 	return err == nil
 }
 
-// send writes a batch and records it; false if the connection failed under it. The window knows of the batch before the
-// write call begins.
+// send writes a batch of n messages and records it; false if the channel or the connection has failed. The window knows of
+// the batch before the write call begins.
 func (p *producer) send(n int) bool {
 	out := p.ch.conn.out
 	out.lock()
 	if p.halted.Load() { // nothing may follow the close-ok of a channel, see channel.shut
 		out.unlock()
+		p.record(0, n, 0)
 		return false
 	}
 	if p.win != nil {
@@ -188,25 +185,35 @@ func (p *producer) send(n int) bool {
 	out.unlock()
 	if err != nil {
 		// What the socket has not even begun to take was not sent.
-		n = (bytes + p.enc.bytes() - 1) / p.enc.bytes()
-	}
-	p.record(n, bytes)
-	if err != nil {
+		begun := (bytes + p.enc.bytes() - 1) / p.enc.bytes()
+		p.record(begun, n-begun, bytes)
 		p.ch.conn.fail(err)
+		return false
 	}
-	return err == nil
+	p.record(n, 0, bytes)
+	return true
 }
 
-func (p *producer) record(n, bytes int) {
-	if n > 0 {
-		s := &p.sends
-		s.First, s.N, s.Bytes = p.seq, n, bytes
-		if p.timed {
-			s.Due = s.Due[:n]
+// record records the messages of a batch: those that were sent, and then those that could not be.
+func (p *producer) record(sent, unsent, bytes int) {
+	s, due := &p.sends, p.sends.Due
+	if sent > 0 {
+		if s.Due != nil {
+			s.Due = due[:sent]
 		}
+		s.First, s.N, s.Bytes = p.seq, sent, bytes
 		p.eng.rec.Sends(s)
-		p.seq += uint64(n)
-		p.count.sent.Store(p.count.sent.Load() + int64(n))
+		p.seq += uint64(sent)
+		p.count.sent.Store(p.count.sent.Load() + int64(sent))
+	}
+	if unsent > 0 {
+		if s.Due != nil {
+			s.Due = due[sent:]
+		}
+		s.First, s.N, s.Bytes, s.Sent, s.Written = p.seq, unsent, 0, event.None, event.None
+		p.eng.rec.Sends(s)
+		p.seq += uint64(unsent)
+		p.count.notSent.Store(p.count.notSent.Load() + int64(unsent))
 	}
 }
 
@@ -221,16 +228,12 @@ func (p *producer) recordNotSent() {
 			p.due = append(p.due, p.sched.due)
 			p.sched.next()
 		}
-		n := len(p.due)
-		if p.eng.rec.Reserve(p.eng.draining, n) != nil {
+		if p.eng.rec.Reserve(p.eng.draining, len(p.due)) != nil {
 			p.eng.recorderRefused()
 			return
 		}
-		s := &p.sends
-		s.First, s.N, s.Bytes, s.Due, s.Sent, s.Written = p.seq, n, 0, p.due, event.None, event.None
-		p.eng.rec.Sends(s)
-		p.seq += uint64(n)
-		p.count.notSent.Store(p.count.notSent.Load() + int64(n))
+		p.sends.Due = p.due
+		p.record(0, len(p.due), 0)
 	}
 }
 

@@ -10,11 +10,11 @@ import (
 // returns. All calls are safe for concurrent use; the calls for one producer's sends, for one producer's settlements and
 // for one consumer are serial.
 type Recorder interface {
-	// Reserve waits until there is room for rows more send and settlement rows. It fails with the recorder's sticky
-	// error, with its stall timeout, or when ctx ends. A producer that then sends fewer messages does not give the rest
-	// back.
+	// Reserve waits until there is room for rows more messages and all their settlements. It fails with the recorder's
+	// sticky error, with its stall timeout, or when ctx ends, and then nothing is reserved.
 	Reserve(ctx context.Context, rows int) error
-	// Sends records a batch that was reserved before; it does not wait for the disk.
+	// Sends records messages that were reserved before, as not sent (Sent is event.None) those that came to nothing; it does
+	// not wait for the disk.
 	Sends(*event.Sends)
 	// Settlements records answers to messages that were reserved before; it does not wait for the disk.
 	Settlements(*event.Settlements)

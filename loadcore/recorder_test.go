@@ -92,13 +92,16 @@ type message struct {
 	seq      uint64
 }
 
-// sent maps every message that was sent to its batch, and fails the test if one was recorded twice or out of order.
+// sent maps every message that was sent to its batch, and fails the test if one was recorded twice or out of order, or if
+// not all that was reserved was recorded.
 func (m *memory) sent(t *testing.T) map[message]*event.Sends {
 	t.Helper()
 	all := map[message]*event.Sends{}
 	next := map[uint16]uint64{}
+	recorded := int64(0)
 	for i := range m.sends {
 		s := &m.sends[i]
+		recorded += int64(s.N)
 		if s.First != next[s.Producer] {
 			t.Fatalf("producer %d: a batch begins at sequence %d, want %d", s.Producer, s.First, next[s.Producer])
 		}
@@ -109,6 +112,9 @@ func (m *memory) sent(t *testing.T) map[message]*event.Sends {
 		for k := range s.N {
 			all[message{s.Producer, s.First + uint64(k)}] = s
 		}
+	}
+	if m.reserve == nil && recorded != m.reserved {
+		t.Fatalf("room was reserved for %d messages, and %d were recorded", m.reserved, recorded)
 	}
 	return all
 }

@@ -73,15 +73,22 @@ func (p *Plan) Validate() error {
 	if len(p.Topology.Queues) > math.MaxUint16+1 || len(p.Topology.Routes) > math.MaxUint16+1 {
 		bad("the topology has %d queues and %d routes, at most %d of each fit the record", len(p.Topology.Queues), len(p.Topology.Routes), math.MaxUint16+1)
 	}
+	return errors.Join(append(errs, p.checkLanes())...)
+}
+
+// checkLanes returns the first error of a producer and the first of a consumer: one stands for all, as they are made from
+// the same options.
+func (p *Plan) checkLanes() error {
+	var errs []error
 	for i := range p.Producers {
 		if err := p.checkProducer(&p.Producers[i]); err != nil {
-			bad("producer %d: %w", i, err)
-			break // one stands for all: they are made from the same options
+			errs = append(errs, fmt.Errorf("producer %d: %w", i, err))
+			break
 		}
 	}
 	for i := range p.Consumers {
 		if err := p.checkConsumer(&p.Consumers[i]); err != nil {
-			bad("consumer %d: %w", i, err)
+			errs = append(errs, fmt.Errorf("consumer %d: %w", i, err))
 			break
 		}
 	}
