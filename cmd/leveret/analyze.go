@@ -74,6 +74,9 @@ func writeCharts(r *result.Result, o *options.Report, s streams) error {
 	for _, f := range files {
 		fmt.Fprintln(s.err, "chart", f)
 	}
+	for _, why := range chart.Skipped(r) {
+		fmt.Fprintln(s.err, "no chart:", why)
+	}
 	if err != nil {
 		return fmt.Errorf("--charts=%s: %w", o.Charts, err)
 	}
