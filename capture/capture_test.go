@@ -31,49 +31,72 @@ func create(t testing.TB, dir string, start *manifest.Manifest, o Options) *Writ
 	return w
 }
 
+// recordSample makes calls of every kind.
+func recordSample(w *Writer) {
+	w.Sends(&event.Sends{Producer: 1, First: 7, N: 3, Sent: 100, Written: 130, Bytes: 180, Size: 12, Route: 2})
+	w.Sends(&event.Sends{Producer: 3, First: 1<<36 - 2, N: 2, Due: []int64{90, 95}, Sent: 101, Written: 102, Bytes: 99,
+		Sizes: []uint32{1, 1 << 20}, Routes: []uint16{65535, 0}})
+	w.Sends(&event.Sends{Producer: 0, First: 5, N: 2, Due: []int64{50, 60}, Sent: event.None, Written: event.None, Size: 12})
+	w.Sends(&event.Sends{Producer: 0, First: 7, N: 0})
+	w.Settlements(&event.Settlements{Producer: 1, At: 200, Runs: []event.SettledRun{
+		{First: 7, N: 2, Kind: event.Ack, FrameMessages: 2}, {First: 9, N: 1, Kind: event.Return}, {First: 9, N: 1, Kind: event.Nack, FrameMessages: 1}}})
+	w.Deliveries(&event.Deliveries{Consumer: 2, At: 300, Rows: []event.Delivery{
+		{Seq: 7, DeliveryTag: 1, Due: event.None, Size: 12, Tag: 777, Producer: 1, Queue: 4, Body: event.Intact},
+		{Seq: 1<<36 - 1, DeliveryTag: 1 << 63, Due: 95, Size: 1 << 20, Tag: 4095, Producer: 3, Queue: 0, Body: event.Corrupt, Redelivered: true},
+		{DeliveryTag: 3, Due: event.None, Size: 3, Body: event.Unstamped}}})
+	w.Acks(&event.Acks{Consumer: 2, At: 310, DeliveryTag: 3, Messages: 3, Multiple: true})
+	w.Acks(&event.Acks{Consumer: 2, At: 311, DeliveryTag: 4, Messages: 1})
+	w.Connection(&event.Connection{At: 1, Connection: 9, State: event.Open, Producer: event.NoLane, Consumer: event.NoLane})
+	w.Connection(&event.Connection{At: 2, Connection: 9, State: event.ChannelClosed, Producer: 0, Consumer: event.NoLane, Code: 406, Text: "PRECONDITION_FAILED - für"})
+	w.Connection(&event.Connection{At: 3, Connection: 9, State: event.Lost, Producer: event.NoLane, Consumer: 3, Text: "\xffbad"})
+}
+
+// sampleRows are the rows of recordSample, from FORMAT.md.
+var sampleRows = map[schema.Kind][]string{
+	schema.Sends: {
+		"1 7 (null) 100 12 2", "1 8 (null) 100 12 2", "1 9 (null) 100 12 2",
+		"3 68719476734 90 101 1 65535", "3 68719476735 95 101 1048576 0", "0 5 50 (null) 12 0", "0 6 60 (null) 12 0"},
+	schema.Writes:      {"1 7 3 100 130 180", "3 68719476734 2 101 102 99"},
+	schema.Settlements: {"1 7 1 200 2", "1 8 1 200 2", "1 9 3 200 0", "1 9 2 200 1"},
+	schema.Deliveries: {
+		"2 4 777 1 7 300 1 (null) 12 1 0", "2 0 4095 3 68719476735 300 9223372036854775808 95 1048576 2 1", "2 0 0 0 0 300 3 (null) 3 3 0"},
+	schema.Acks:        {"2 310 3 3 1", "2 311 4 1 0"},
+	schema.Connections: {"1 9 2 (null) (null) 0 ", "2 9 7 0 (null) 406 PRECONDITION_FAILED - für", "3 9 6 (null) 3 0 \uFFFDbad"},
+}
+
 // Every call becomes the rows that FORMAT.md says, in every compression.
 func TestRows(t *testing.T) {
 	for _, c := range []string{"none", "lz4", "zstd"} {
 		dir := filepath.Join(t.TempDir(), "deep", "er")
 		w := create(t, dir, startManifest(4, 100), Options{Compression: c, Shards: 1})
-		w.Sends(&event.Sends{Producer: 1, First: 7, N: 3, Sent: 100, Written: 130, Bytes: 180, Size: 12, Route: 2})
-		w.Sends(&event.Sends{Producer: 3, First: 1<<36 - 2, N: 2, Due: []int64{90, 95}, Sent: 101, Written: 102, Bytes: 99,
-			Sizes: []uint32{1, 1 << 20}, Routes: []uint16{65535, 0}})
-		w.Sends(&event.Sends{Producer: 0, First: 5, N: 2, Due: []int64{50, 60}, Sent: event.None, Written: event.None, Size: 12})
-		w.Sends(&event.Sends{Producer: 0, First: 7, N: 0})
-		w.Settlements(&event.Settlements{Producer: 1, At: 200, Runs: []event.SettledRun{
-			{First: 7, N: 2, Kind: event.Ack, FrameMessages: 2}, {First: 9, N: 1, Kind: event.Return}, {First: 9, N: 1, Kind: event.Nack, FrameMessages: 1}}})
-		w.Deliveries(&event.Deliveries{Consumer: 2, At: 300, Rows: []event.Delivery{
-			{Seq: 7, DeliveryTag: 1, Due: event.None, Size: 12, Tag: 777, Producer: 1, Queue: 4, Body: event.Intact},
-			{Seq: 1<<36 - 1, DeliveryTag: 1 << 63, Due: 95, Size: 1 << 20, Tag: 4095, Producer: 3, Queue: 0, Body: event.Corrupt, Redelivered: true},
-			{DeliveryTag: 3, Due: event.None, Size: 3, Body: event.Unstamped}}})
-		w.Acks(&event.Acks{Consumer: 2, At: 310, DeliveryTag: 3, Messages: 3, Multiple: true})
-		w.Acks(&event.Acks{Consumer: 2, At: 311, DeliveryTag: 4, Messages: 1})
-		w.Connection(&event.Connection{At: 1, Connection: 9, State: event.Open, Producer: event.NoLane, Consumer: event.NoLane})
-		w.Connection(&event.Connection{At: 2, Connection: 9, State: event.ChannelClosed, Producer: 0, Consumer: event.NoLane, Code: 406, Text: "PRECONDITION_FAILED - für"})
-		w.Connection(&event.Connection{At: 3, Connection: 9, State: event.Lost, Producer: event.NoLane, Consumer: 3, Text: "\xffbad"})
+		recordSample(w)
 		final := startManifest(4, 100)
 		if err := w.Close(final); err != nil {
 			t.Fatal(err)
 		}
-		for k, want := range map[schema.Kind][]string{
-			schema.Sends: {
-				"1 7 (null) 100 12 2", "1 8 (null) 100 12 2", "1 9 (null) 100 12 2",
-				"3 68719476734 90 101 1 65535", "3 68719476735 95 101 1048576 0", "0 5 50 (null) 12 0", "0 6 60 (null) 12 0"},
-			schema.Writes:      {"1 7 3 100 130 180", "3 68719476734 2 101 102 99"},
-			schema.Settlements: {"1 7 1 200 2", "1 8 1 200 2", "1 9 3 200 0", "1 9 2 200 1"},
-			schema.Deliveries: {
-				"2 4 777 1 7 300 1 (null) 12 1 0", "2 0 4095 3 68719476735 300 9223372036854775808 95 1048576 2 1", "2 0 0 0 0 300 3 (null) 3 3 0"},
-			schema.Acks:        {"2 310 3 3 1", "2 311 4 1 0"},
-			schema.Connections: {"1 9 2 (null) (null) 0 ", "2 9 7 0 (null) 406 PRECONDITION_FAILED - für", "3 9 6 (null) 3 0 \uFFFDbad"},
-		} {
-			if got := recordedRows(t, dir, k); !slices.Equal(got, want) {
-				t.Errorf("%s: %s\n%q, want\n%q", c, k, got, want)
-			}
-			if got := final.Recording.Rows[k.String()]; got != int64(len(want)) {
-				t.Errorf("%s: manifest counts %d %s, want %d", c, got, k, len(want))
-			}
+		checkSample(t, dir, final)
+	}
+}
+
+func checkSample(t *testing.T, dir string, final *manifest.Manifest) {
+	t.Helper()
+	for k, want := range sampleRows {
+		if got := recordedRows(t, dir, k); !slices.Equal(got, want) {
+			t.Errorf("%s: %s\n%q, want\n%q", dir, k, got, want)
 		}
+		if got := final.Recording.Rows[k.String()]; got != int64(len(want)) {
+			t.Errorf("%s: manifest counts %d %s, want %d", dir, got, k, len(want))
+		}
+	}
+	checkCapture(t, dir, final)
+}
+
+// What version 1 of the format wrote once is read for ever: testdata/v1 was recorded by recordSample in November 2026
+// and is never made again.
+func TestVersion1StaysReadable(t *testing.T) {
+	for _, c := range []string{"none", "lz4", "zstd"} {
+		dir := filepath.Join("testdata", "v1", c)
+		checkSample(t, dir, readManifest(t, dir))
 	}
 }
 

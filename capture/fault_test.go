@@ -6,6 +6,7 @@ import (
 	"sync"
 	"syscall"
 	"testing"
+	"time"
 
 	"github.com/apache/arrow/go/v17/arrow/memory"
 	"leveret/capture/manifest"
@@ -18,6 +19,7 @@ type faultyDisk struct {
 	mu    sync.Mutex
 	gate  chan struct{} // while not nil, writes of batches wait until it is closed
 	room  int64         // bytes that still fit; less than 0: no limit
+	rate  int64         // bytes a second; 0: no limit
 	fail  map[string]error
 	calls []string // "write sends-00.arrow", ... in order
 }
@@ -76,7 +78,7 @@ type faultyFile struct {
 func (f *faultyFile) Write(b []byte) (int, error) {
 	err := f.d.did("write", f.path)
 	f.d.mu.Lock()
-	gate := f.d.gate
+	gate, rate := f.d.gate, f.d.rate
 	full := f.d.room >= 0 && int64(len(b)) > f.d.room
 	if full {
 		b = b[:f.d.room]
@@ -87,6 +89,9 @@ func (f *faultyFile) Write(b []byte) (int, error) {
 	f.d.mu.Unlock()
 	if gate != nil {
 		<-gate
+	}
+	if rate > 0 {
+		time.Sleep(time.Duration(int64(len(b)) * int64(time.Second) / rate))
 	}
 	if err != nil {
 		return 0, err

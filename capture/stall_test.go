@@ -98,6 +98,58 @@ func TestDiskStandsStill(t *testing.T) {
 	})
 }
 
+// On a disk that takes 10 MB a second a run goes as fast as that, and every row is there.
+func TestSlowDisk(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		const messages, batch, rate = 400_000, 500, 10_000_000
+		d := newFaultyDisk()
+		dir := t.TempDir()
+		w := create(t, dir, startManifest(1, 1000), Options{disk: d, Compression: "none", Memory: 8 << 20, Shards: 1})
+		d.mu.Lock()
+		d.rate = rate
+		d.mu.Unlock()
+		before := time.Now()
+		p := publisher{w: w, n: batch}
+		consumed := make(chan bool)
+		go func() {
+			defer close(consumed)
+			got := event.Deliveries{At: 3, Rows: make([]event.Delivery, batch)}
+			for range messages / batch {
+				for w.Congested() { // as consumers do
+					time.Sleep(time.Millisecond)
+				}
+				w.Deliveries(&got)
+			}
+		}()
+		for p.sent < messages {
+			if err := p.batch(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+			w.Settlements(&event.Settlements{At: 3, Runs: []event.SettledRun{{First: p.sends.First, N: batch, Kind: event.Ack}}})
+		}
+		<-consumed
+		final := startManifest(1, 1000)
+		if err := w.Close(final); err != nil {
+			t.Fatal(err)
+		}
+		elapsed, bytes := time.Since(before), int64(0)
+		for _, n := range final.Recording.Files {
+			bytes += n
+		}
+		if took := time.Duration(bytes * int64(time.Second) / rate); elapsed < took-time.Second || elapsed > took+time.Second {
+			t.Errorf("%d bytes took %v at %d a second", bytes, elapsed, rate)
+		}
+		r := final.Recording
+		if r.Rows["sends"] != messages || r.Rows["settlements"] != messages || r.Rows["deliveries"] != messages || r.Lost != nil {
+			t.Errorf("rows %v, lost %v of %d messages", r.Rows, r.Lost, messages)
+		}
+		if r.StallNS < int64(time.Second) || r.StallNS > int64(elapsed) {
+			t.Errorf("stalled %v of %v", time.Duration(r.StallNS), elapsed)
+		}
+		checkCapture(t, dir, final)
+	})
+}
+
 // Past the timeout the recording fails for good, and says what would help; what had found room is still written when the
 // disk goes on.
 func TestStallTimeout(t *testing.T) {
