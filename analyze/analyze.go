@@ -77,6 +77,7 @@ func Run(ctx context.Context, dirs []string, o Options) (*result.Result, error) 
 	if err := a.choose(ctx); err != nil {
 		return nil, err
 	}
+	a.judgement = a.ledger.Judge(&a.facts)
 	return a.result(), nil
 }
 
@@ -158,7 +159,6 @@ func (a *analysis) count(ctx context.Context) error {
 	if err := a.ledger.Err(); err != nil {
 		return fmt.Errorf("analyze: %w", err)
 	}
-	a.judgement = a.ledger.Judge(&a.facts)
 	a.latency.endCounting()
 	if n := a.ledger.SpilledBytes(); n > 0 {
 		a.notes = append(a.notes, fmt.Sprintf("analysis: %d MiB of a temporary file were used", n>>20))

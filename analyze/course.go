@@ -3,6 +3,7 @@ package analyze
 import (
 	"cmp"
 	"fmt"
+	"path/filepath"
 	"slices"
 
 	"github.com/apache/arrow/go/v17/arrow/array"
@@ -72,6 +73,9 @@ func (a *analysis) findFacts() {
 		f.DeliveriesWhole = f.DeliveriesWhole && c.whole(schema.Deliveries)
 		f.SendsWhole = f.SendsWhole && c.whole(schema.Sends)
 		c.checkRows()
+		for _, name := range c.strangers {
+			f.Strangers = append(f.Strangers, filepath.Join(c.dir, name))
+		}
 		for _, r := range c.reasons {
 			if len(a.captures) > 1 {
 				r = c.dir + ": " + r

@@ -112,8 +112,10 @@ func (c *source) openFile(name string, records []schema.Record) error {
 	}
 	x := &file{name: name, f: f, size: info.Size()}
 	if c.final {
-		if want, ok := c.manifest.Recording.Files[name]; !ok {
-			c.reason("%s: the manifest does not know this file", name)
+		if want, ok := c.manifest.Recording.Files[name]; !ok && len(c.manifest.Recording.Files) > 0 {
+			f.Close()
+			c.strangers = append(c.strangers, name)
+			return nil
 		} else if want != x.size {
 			c.reason("%s: %d bytes, the manifest says %d", name, x.size, want)
 		}
@@ -149,10 +151,14 @@ func (c *source) readHead(x *file, journaled bool) (start int64, ok bool) {
 		c.reason("%s: is of capture %q, not %q", x.name, head.Capture, c.id)
 		return 0, false
 	case err == nil:
+		if head.Tag != c.tag {
+			c.reason("%s: run tag %d, the capture's is %d", x.name, head.Tag, c.tag)
+			c.tag = head.Tag
+		}
 		return start, true
 	}
 	c.reason("%s: %v", x.name, err)
-	if !errors.Is(err, schema.ErrDamaged) || !named {
+	if !errors.Is(err, schema.ErrDamaged) || !named || c.journal != nil && !journaled {
 		return 0, false
 	}
 	// Its batches prove themselves: they can be used without the head.

@@ -29,6 +29,8 @@ type source struct {
 	batches []*batch
 	// reasons say why the capture does not prove to be whole, one line each.
 	reasons []string
+	// strangers are Arrow files in the directory that are none of the capture's, as its manifest says.
+	strangers []string
 
 	shift int64 // added to every time, so that the captures of one host have one clock
 
@@ -150,6 +152,10 @@ func (c *source) identify() {
 	if c.manifest != nil && c.journal != nil && c.journal.header.ID != c.id {
 		c.reason("%s: is of capture %q, not %q", manifest.JournalName, c.journal.header.ID, c.id)
 		c.journal = nil
+	}
+	if j := c.journal; c.manifest != nil && j != nil && j.header.Tag != c.tag { // the journal is under a checksum
+		c.reason("run tag: the manifest says %d, the journal %d", c.tag, j.header.Tag)
+		c.tag = j.header.Tag
 	}
 }
 

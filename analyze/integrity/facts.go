@@ -6,6 +6,8 @@ import "leveret/analyze/result"
 type Facts struct {
 	// Incomplete says why the captures do not prove to be whole, one line a reason; empty if they do.
 	Incomplete []string
+	// Strangers are files in the captures' directories that their manifests do not know; they were left out.
+	Strangers []string
 	// DeliveriesWhole and SendsWhole: every row of the kind is there, in every capture. Without the former loss is not
 	// judged; without the latter a message that no row of sends tells of is not held to be foreign.
 	DeliveriesWhole bool

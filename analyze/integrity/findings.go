@@ -27,6 +27,7 @@ const (
 	CodeEndedEarly         = "ended_early"
 	CodeNothingToJudge     = "nothing_to_judge"
 	CodeTagClash           = "tag_clash"
+	CodeStrangeFiles       = "strange_files"
 	CodeNacked             = "nacked"
 	CodeRemovedByRule      = "removed_by_rule"
 	CodeRedelivered        = "redelivered"
@@ -207,6 +208,9 @@ func (r *report) recording() {
 			text = fmt.Sprintf("; %s without a delivery in it, which says nothing about the broker", messages(n))
 		}
 		r.add(CodeIncomplete, result.SeverityInconclusive, int64(len(f.Incomplete)), nil, "the record is not whole: %s%s", few(f.Incomplete), text)
+	}
+	if n := int64(len(f.Strangers)); n > 0 {
+		r.add(CodeStrangeFiles, result.SeverityWarning, n, nil, "%s left out that the capture's manifest does not know: %s", result.Plural(n, "file"), few(f.Strangers))
 	}
 	r.add(CodeContradiction, result.SeverityInconclusive, t.repeatedSends, nil, "%s recorded as sent twice", messages(t.repeatedSends))
 	if r.l.x.tagClash {
