@@ -35,7 +35,6 @@ type consumer struct {
 	flushAcks atomic.Bool // the tail of an incomplete group is acked, too
 	finished  atomic.Bool // the limit is reached
 	ended     atomic.Bool // its channel is gone or the broker has cancelled all of it
-	quiet     atomic.Bool // told to expect no more: cancelled by us
 	count     consumerCount
 }
 
@@ -155,6 +154,9 @@ func (s *consumer) finishRead(dst []byte, at int64, hold bool) []byte {
 	return dst
 }
 
+// acksAtOnce bounds the bytes of acks that are made at once, where many have been withheld. The rest follows.
+const acksAtOnce = backlogLimit
+
 // appendAcks appends the acks that are due and records them as one.
 func (s *consumer) appendAcks(dst []byte) []byte {
 	upTo := s.tag
@@ -162,11 +164,11 @@ func (s *consumer) appendAcks(dst []byte) []byte {
 		upTo = min(upTo, s.limit)
 	}
 	first := s.acked
-	for s.acked+s.every <= upTo {
+	for s.acked+s.every <= upTo && len(dst) < acksAtOnce {
 		s.acked += s.every
 		dst = wire.AppendAck(dst, s.ch.number, s.acked, s.every > 1)
 	}
-	if s.acked < upTo && (s.flushAcks.Load() || upTo == s.limit) {
+	if s.acked < upTo && s.acked+s.every > upTo && (s.flushAcks.Load() || upTo == s.limit) {
 		s.acked = upTo
 		dst = wire.AppendAck(dst, s.ch.number, s.acked, true)
 	}
@@ -183,11 +185,14 @@ func (s *consumer) appendAcks(dst []byte) []byte {
 	return dst
 }
 
-// owes reports whether acks are withheld that are due.
+// owes reports whether acks are due that were not sent.
 func (s *consumer) owes() bool {
+	if s.spec.AutoAck || s.ch.isGone() {
+		return false
+	}
 	upTo := s.tag
 	if s.limit > 0 {
 		upTo = min(upTo, s.limit)
 	}
-	return !s.spec.AutoAck && (upTo-s.acked >= s.every || upTo > s.acked && s.flushAcks.Load())
+	return upTo-s.acked >= s.every || upTo > s.acked && s.flushAcks.Load()
 }

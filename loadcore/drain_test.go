@@ -257,3 +257,36 @@ func TestInterruptWithAMuteBroker(t *testing.T) {
 		t.Errorf("states %v", got)
 	}
 }
+
+// Acks that were withheld by the hundred thousand are sent in portions, all of them, though nothing more comes to be read;
+// and a consumer that goes on does not make the connection forget one that is owing.
+func TestManyWithheldAcks(t *testing.T) {
+	noLeaks(t)
+	const n = 100_000
+	ep := embedded(t, broker.Options{})
+	newAdmin(t, ep).declare("q2", nil)
+	publish(t, ep, n)
+	plan := oneQueue(ep, "q", nil, []manifest.Consumer{{AckEvery: 1}, {AckEvery: 1, Prefetch: 1}})
+	plan.Topology.Queues = append(plan.Topology.Queues, manifest.Queue{Name: "q2", Type: "classic"})
+	plan.Consumers[1].Queues = []int{1}
+	plan.Consumers[1].Connection = 0
+	plan.Connections = 1
+	plan.Progress = new(Progress)
+	plan.Time = time.Second
+	rec := &memory{}
+	rec.congested.Store(true)
+	var held atomic.Int64
+	plan.Started = func() {
+		time.AfterFunc(500*time.Millisecond, func() {
+			held.Store(plan.Progress.Snapshot().Acked)
+			rec.congested.Store(false)
+		})
+	}
+	out, err := Run(t.Context(), plan, rec)
+	if err != nil || held.Load() != 0 || out.Received != n || out.Acked != n || *out.Queues[0].Ready != 0 {
+		t.Errorf("%d acked while acks were withheld: %+v, %v", held.Load(), out, err)
+	}
+	if got := newAdmin(t, ep).count("q"); got != 0 {
+		t.Errorf("%d messages are in the queue", got)
+	}
+}

@@ -23,7 +23,7 @@ type Endpoint struct {
 	// External logs in with SASL EXTERNAL (the name in the client's certificate) instead of PLAIN.
 	External bool
 	// TLS is nil for a plain connection.
-	TLS *tls.Config
+	TLS *tls.Config `json:"-"`
 	// TLSOptions are what TLS was made from.
 	TLSOptions TLSOptions
 

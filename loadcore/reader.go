@@ -230,8 +230,8 @@ func (c *conn) finishRead() error {
 		p.finishRead(c.at)
 	}
 	c.producersRead = c.producersRead[:0]
-	if len(c.consumersRead) > 0 {
-		c.finishConsumers()
+	if len(c.consumersRead) > 0 && c.finishConsumers() {
+		c.withheld.Store(true)
 	}
 	if len(c.answers) > 0 {
 		return c.handOver()
@@ -239,13 +239,14 @@ func (c *conn) finishRead() error {
 	return nil
 }
 
-func (c *conn) finishConsumers() {
+// finishConsumers reports whether one of the consumers owes acks afterwards.
+func (c *conn) finishConsumers() (owing bool) {
 	congested := c.eng.rec.Congested()
 	hold := congested || c.out.congested()
-	acks, withheld, automatic := c.acks[:0], false, false
+	acks, automatic := c.acks[:0], false
 	for _, s := range c.consumersRead {
 		acks = s.finishRead(acks, c.at, hold)
-		withheld = withheld || hold && s.owes()
+		owing = owing || s.owes()
 		automatic = automatic || s.spec.AutoAck
 	}
 	c.consumersRead = c.consumersRead[:0]
@@ -253,10 +254,13 @@ func (c *conn) finishConsumers() {
 		c.out.send(acks)
 	}
 	c.acks = acks
-	c.withheld.Store(withheld)
+	if owing && !hold { // there were more than fit at once
+		c.poke()
+	}
 	if congested && automatic {
 		c.pauseReading()
 	}
+	return owing
 }
 
 // pauseReading waits until the recorder has caught up: with automatic acks only the socket's buffer can hold the broker
@@ -275,9 +279,7 @@ func (c *conn) chore() {
 			ch.consumer.touch()
 		}
 	}
-	if len(c.consumersRead) > 0 {
-		c.finishConsumers()
-	}
+	c.withheld.Store(len(c.consumersRead) > 0 && c.finishConsumers())
 }
 
 // stream takes what is there of the body frame that is arriving; done once its end octet is taken.

@@ -280,3 +280,14 @@ func TestPlanValidate(t *testing.T) {
 		}
 	}
 }
+
+// A producer stops before its sequence can wrap.
+func TestSequenceDoesNotWrap(t *testing.T) {
+	e, rec := bare([]manifest.Producer{{Size: 12}}, nil)
+	p := e.producers[0]
+	p.seq = event.MaxSequence - 2
+	p.publish()
+	if p.seq != event.MaxSequence+1 || rec.sends != 3 {
+		t.Errorf("sequence %d after %d messages", p.seq, rec.sends)
+	}
+}

@@ -50,7 +50,6 @@ type stubConn struct {
 	tags     map[uint16]uint64
 	partial  map[uint16]*stubMessage
 	left     map[uint16]uint64
-	tagSize  int
 	messages int
 }
 
