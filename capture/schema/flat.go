@@ -81,13 +81,6 @@ func (t table) u8(i int, otherwise byte) byte {
 	return otherwise
 }
 
-func (t table) i16(i int) int {
-	if p := t.field(i); p != 0 {
-		return int(int16(t.f.u16(p)))
-	}
-	return 0
-}
-
 func (t table) i32(i int) int {
 	if p := t.field(i); p != 0 {
 		return int(int32(t.f.u32(p)))
