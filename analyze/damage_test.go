@@ -277,7 +277,7 @@ func TestStrangeFilesBesideGoodOnes(t *testing.T) {
 		t.Fatal(err)
 	}
 	stranger = bytes.Replace(stranger, []byte("test"), []byte("tess"), 1) // the ID; the checksum is wrong then, too
-	for name, x := range map[string]struct { // the manifest is left out: it would tell which files there are
+	for name, x := range map[string]struct {                              // the manifest is left out: it would tell which files there are
 		file   string
 		b      []byte
 		reason string
@@ -441,4 +441,3 @@ func arrowFile(t testing.TB, metadata map[string]string) []byte {
 	}
 	return mustRead(t, path)
 }
-
