@@ -75,7 +75,7 @@ func appendBlock(dst, src []byte) []byte {
 			if literals <= 8 && n < 15+lz4MinMatch {
 				// Nearly all: a token, up to 8 literals (8 are copied, the margin lies behind them), the offset.
 				q := out[o : o+11 : o+11]
-				q[0] = byte(literals<<4 | n - lz4MinMatch)
+				q[0] = byte(literals<<4 | (n - lz4MinMatch))
 				binary.LittleEndian.PutUint64(q[1:], binary.LittleEndian.Uint64(src[anchor:]))
 				binary.LittleEndian.PutUint16(q[1+literals:], 8)
 				o += 3 + literals

@@ -3,8 +3,10 @@ package schema
 import (
 	"bytes"
 	"encoding/binary"
+	"errors"
 	"io"
 	"math/rand/v2"
+	"strings"
 	"testing"
 
 	"github.com/pierrec/lz4/v4"
@@ -119,5 +121,55 @@ func FuzzLZ4(f *testing.F) {
 	f.Fuzz(func(t *testing.T, b []byte) {
 		checkLZ4(t, b)
 		expandLZ4(make([]byte, 1<<16), b) // as a frame: no panic
+		sameAsTheirs(t, b)
 	})
+}
+
+// sameAsTheirs expands one block with our decoder and with somebody else's: what that one takes we take, to the same
+// bytes. (It takes offsets of 0, which the format forbids; those are left out.)
+func sameAsTheirs(t *testing.T, block []byte) {
+	t.Helper()
+	for _, room := range []int{1 << 10, 100, 40, 7} {
+		a, b := make([]byte, room), make([]byte, room)
+		n, err := lz4.UncompressBlock(block, a)
+		if err != nil {
+			continue
+		}
+		m, err := expandBlock(b, 0, 0, block)
+		if errors.Is(err, errBlock) && len(block) == 0 {
+			continue
+		}
+		if err != nil || n != m || !bytes.Equal(a[:n], b[:m]) {
+			t.Fatalf("% x with room for %d:\ntheirs % x\n  ours % x, %v", block, room, a[:n], b[:m], err)
+		}
+	}
+}
+
+func TestExpandBlockByHand(t *testing.T) {
+	for _, c := range []struct {
+		name, block, want string
+		first             int // bytes "ABCDEFGH" before, that may be referred to from here
+		err               error
+	}{
+		{"literals only", "\x30xyz", "xyz", 8, nil},
+		{"literals and match", "\x31xyz\x03\x00\x10!", "xyzxyzxy!", 8, nil},
+		{"match in the block before", "\x00\x08\x00\x10!", "ABCD!", 0, nil},
+		{"match before an independent block", "\x00\x08\x00\x10!", "", 8, errBlock},
+		{"match before everything", "\x00\x09\x00\x10!", "", 0, errBlock},
+		{"offset 0", "\x10x\x00\x00\x10!", "", 8, errBlock},
+		{"long literals", "\xf0\x01" + "0123456789abcdef", "0123456789abcdef", 8, nil},
+		{"long match", "\x1fx\x01\x00\x01\x10!", "x" + strings.Repeat("x", 20) + "!", 8, nil},
+		{"too few literals", "\x40xyz", "", 8, errBlock},
+		{"half an offset", "\x10x\x01", "", 8, errBlock},
+		{"length without end", "\xf0\xff\xff", "", 8, errBlock},
+		{"more literals than room", "\xf0\xff\x00" + strings.Repeat("x", 270), "", 8, errTooLong},
+		{"longer match than room", "\x1fx\x01\x00\xff\x00\x10!", "", 8, errTooLong},
+	} {
+		dst := make([]byte, 8+64)
+		copy(dst, "ABCDEFGH")
+		end, err := expandBlock(dst, 8, c.first, []byte(c.block))
+		if !errors.Is(err, c.err) || err == nil && string(dst[8:end]) != c.want {
+			t.Errorf("%s: %q, %v; want %q, %v", c.name, dst[8:max(end, 8)], err, c.want, c.err)
+		}
+	}
 }
