@@ -173,3 +173,22 @@ func TestExpandBlockByHand(t *testing.T) {
 		}
 	}
 }
+
+// Words that change in any of their bytes, after runs of any length: every form that a sequence can have.
+func TestLZ4OfAnyWords(t *testing.T) {
+	rng := rand.New(rand.NewPCG(5, 6))
+	for range 2000 {
+		var b []byte
+		word, repeat := rng.Uint64(), rng.IntN(6)
+		for range rng.IntN(200) {
+			for range rng.IntN(1 + repeat) {
+				b = binary.LittleEndian.AppendUint64(b, word)
+			}
+			for range 1 + rng.IntN(3) {
+				word ^= uint64(1+rng.IntN(255)) << (8 * rng.IntN(8))
+			}
+			b = binary.LittleEndian.AppendUint64(b, word)
+		}
+		checkLZ4(t, b[:len(b)-rng.IntN(min(8, len(b)+1))])
+	}
+}
