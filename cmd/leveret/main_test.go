@@ -46,14 +46,3 @@ func record(t *testing.T, args ...string) (*result.Result, int, string) {
 	}
 	return &r, code, dir
 }
-
-// findings lists the codes of the findings with a severity.
-func findings(r *result.Result, severity result.Severity) string {
-	var codes []string
-	for _, f := range r.Findings {
-		if f.Severity == severity {
-			codes = append(codes, f.Code)
-		}
-	}
-	return strings.Join(codes, " ")
-}

@@ -19,7 +19,7 @@ func queueArgs(p *[]manifest.Arg) value {
 			key, text, _ := strings.Cut(item, "=")
 			key = strings.TrimSpace(key)
 			if key == "" {
-				return fmt.Errorf("%q has no key; write KEY=VALUE,...", item)
+				return fmt.Errorf("%q has no key; write KEY=VALUE, separated by commas", item)
 			}
 			*p = append(*p, manifest.Arg{Key: key, Value: typed(key, strings.TrimSpace(text))})
 		}
