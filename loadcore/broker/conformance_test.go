@@ -21,6 +21,7 @@ func TestConformance(t *testing.T) {
 	node := rabbitmqtest.Shared(t)
 	for _, p := range programs {
 		t.Run(p.name, func(t *testing.T) {
+			t.Parallel()
 			uri := node.URI(t)
 			want := perform(t, uri, p.run)
 			got := perform(t, twin(t, uri), p.run)

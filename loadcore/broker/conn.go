@@ -1,6 +1,7 @@
 package broker
 
 import (
+	"errors"
 	"net"
 	"sync"
 	"sync/atomic"
@@ -93,7 +94,7 @@ func (c *conn) serve() {
 	c.teardown()
 	<-c.writerDone
 	c.srv.log("connection %s ended: %v", c.name, why)
-	if why != errPeer {
+	if !errors.Is(why, errPeer) {
 		c.linger()
 	}
 }

@@ -184,11 +184,11 @@ func (s *Server) allowed(user, password string, from net.Addr) bool {
 	return ok && tcp.IP.IsLoopback()
 }
 
-// tune takes over the client's limits.
+// tune takes over the client's limits. Bad ones end the connection without a word, as on RabbitMQ, which only logs them.
 func (c *conn) tune(proposal, answer wire.Limits) error {
 	l, err := wire.AcceptTune(proposal, answer)
 	if err != nil {
-		return hard(wire.ReplyNotAllowed, "%v", err).by(wire.ConnectionTuneID)
+		return err
 	}
 	c.frameMax, c.channelMax = l.FrameMax, int(l.ChannelMax)
 	c.beat.Store(int64(time.Duration(l.Heartbeat) * time.Second))

@@ -148,16 +148,16 @@ func (q *queue) hold(ch *channel, e entry, atMost time.Duration) {
 	q.held = append(q.held, h)
 }
 
-// releaseHeld appends what was held back for a successor of this channel. Called under the lock, behind the successor.
+// releaseHeld appends what was held back for a successor of this channel, the latest first: of two in a row, the second
+// comes behind the successor, and the first behind the second. Called under the lock.
 func (q *queue) releaseHeld(ch *channel) {
-	q.held = slices.DeleteFunc(q.held, func(h *heldEntry) bool {
-		if h.from != ch {
-			return false
+	for i := len(q.held) - 1; i >= 0; i-- {
+		if h := q.held[i]; h.from == ch {
+			h.timer.Stop()
+			q.held = slices.Delete(q.held, i, i+1)
+			q.push(h.entry)
 		}
-		h.timer.Stop()
-		q.push(h.entry)
-		return true
-	})
+	}
 }
 
 // giveUp lets a held message go although no successor has come.

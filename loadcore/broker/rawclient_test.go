@@ -25,7 +25,12 @@ const rawDeadline = 20 * time.Second
 // dialRaw connects without the handshake.
 func dialRaw(t testing.TB, s *broker.Server) *rawClient {
 	t.Helper()
-	nc, err := net.Dial("tcp", s.Addr().String())
+	return dialAddr(t, s.Addr().String())
+}
+
+func dialAddr(t testing.TB, addr string) *rawClient {
+	t.Helper()
+	nc, err := net.Dial("tcp", addr)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -23,6 +23,9 @@ const maxOut = 1 << 20
 // read takes input until the connection ends, and returns why.
 func (c *conn) read(buf *readBuffer) error {
 	for {
+		if err := c.waitForStall(); err != nil {
+			return err
+		}
 		more, err := c.turn(buf)
 		if err != nil {
 			return err
@@ -80,7 +83,7 @@ type halt uint8
 const (
 	haltCut    halt = 1 << iota // fault: the connection is to be cut
 	haltClosed                  // the closing handshake is complete
-	haltWait                    // see holdBack
+	haltWait                    // see holdBack and waitForStall
 )
 
 // frame processes the frame at the beginning of in and returns its length, with a publish that of the whole message if
@@ -230,12 +233,9 @@ func (c *conn) flush() {
 	c.flushSettlements()
 }
 
-// holdBack waits, outside the lock, as long as the connection is not to be read: too much output, a stall, an alarm.
+// holdBack waits, outside the lock, as long as the connection is not to be read: too much output, an alarm.
 func (c *conn) holdBack() error {
 	if err := c.waitForSpace(); err != nil {
-		return err
-	}
-	if err := c.waitForStall(); err != nil {
 		return err
 	}
 	return c.waitForAlarm()
@@ -260,7 +260,7 @@ func (c *conn) waitForSpace() error {
 	}
 }
 
-// waitForStall waits until the server reads again (fault stall).
+// waitForStall waits until the server reads again (fault stall). What came in just as the stall began stays unread, too.
 func (c *conn) waitForStall() error {
 	until := c.srv.stalled.Load()
 	if until == 0 {

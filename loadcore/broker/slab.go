@@ -36,12 +36,13 @@ const (
 	ownSlab      = 1 << 12
 
 	// bytesPerMessage sets how many messages a shared slab has room for: with 12-byte bodies and short keys a message
-	// takes some 40 bytes, so the table seldom runs out first.
-	bytesPerMessage = 32
+	// takes some 30 bytes, so for those the table runs out first, and for all others the bytes do.
+	bytesPerMessage = 48
 
-	// messageCost is what a message costs beside its bytes: its place in the message table, in its queue and in the
-	// list of unacked deliveries.
-	messageCost = 24 + 24 + 48
+	// What a message costs beside its bytes: its place in the message table, which a slab always has, and its places in a
+	// queue and in a list of unacked deliveries.
+	tableCost   = 24
+	messageCost = 24 + 48
 )
 
 // slabPools holds free slabs by log2 of their size. Pools, because slabs are filled by one connection and released by
@@ -64,7 +65,7 @@ func takeSlab(m *memory, size, class int) *slab {
 		s = &slab{buf: make([]byte, size), msgs: make([]message, 1)}
 	}
 	s.refs.Store(1)
-	s.cost = int64(cap(s.buf)) + int64(len(s.msgs))*messageCost
+	s.cost = int64(cap(s.buf)) + int64(len(s.msgs))*tableCost
 	m.add(s.cost)
 	return s
 }
@@ -184,6 +185,9 @@ func (f *filler) drop() {
 	if f.slab == nil {
 		return
 	}
+	more := int64(f.n) * messageCost // before the reference goes that keeps the slab
+	f.slab.cost += more
+	f.mem.add(more)
 	// One addition for both: the connection's own reference goes, those of the entries come.
 	if n := f.refs - 1; n > 0 {
 		f.slab.refs.Add(n)
