@@ -19,6 +19,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"sync"
 
 	"leveret/analyze/integrity"
 	"leveret/analyze/result"
@@ -58,6 +59,10 @@ func Run(ctx context.Context, dirs []string, o Options) (*result.Result, error) 
 	}
 	if o.MemoryBytes == 0 {
 		o.MemoryBytes = DefaultMemoryBytes
+	}
+	if tell := o.Announce; tell != nil {
+		var once sync.Once
+		o.Announce = func(text string) { once.Do(func() { tell(text) }) } // each reading may need a file
 	}
 	a := &analysis{o: o}
 	defer a.close()
@@ -160,6 +165,9 @@ func (a *analysis) count(ctx context.Context) error {
 		return fmt.Errorf("analyze: %w", err)
 	}
 	a.latency.endCounting()
+	if err := a.ledger.Close(); err != nil { // its memory is wanted for the second reading
+		return fmt.Errorf("analyze: %w", err)
+	}
 	if n := a.ledger.SpilledBytes(); n > 0 {
 		a.notes = append(a.notes, fmt.Sprintf("analysis: %d MiB of a temporary file were used", n>>20))
 	}

@@ -17,7 +17,7 @@ import (
 func TestSpillThroughRun(t *testing.T) {
 	for _, l := range []load{
 		{producers: 3, consumers: 2, messages: 30_000, publishFirst: true, compression: "none", rate: true},
-		{producers: 1, consumers: 1, messages: 50_000, publishFirst: true, compression: "lz4"},
+		{producers: 1, consumers: 1, messages: 100_000, publishFirst: true, compression: "lz4"},
 	} {
 		dir := l.generate(t)
 		want, err := Run(context.Background(), []string{dir}, Options{})
@@ -25,7 +25,7 @@ func TestSpillThroughRun(t *testing.T) {
 			t.Fatal(err)
 		}
 		tmp, announced := t.TempDir(), 0
-		got, err := Run(context.Background(), []string{dir}, Options{MemoryBytes: 1, Tmp: tmp, Announce: func(text string) {
+		got, err := Run(context.Background(), []string{dir}, Options{MemoryBytes: 1 << 19, Tmp: tmp, Announce: func(text string) {
 			announced++
 			if !strings.Contains(text, tmp) {
 				t.Error(text)
@@ -34,7 +34,7 @@ func TestSpillThroughRun(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if announced == 0 || len(got.Notes) != 1 || !strings.Contains(got.Notes[0], "temporary file") {
+		if announced != 1 || len(got.Notes) != 1 || !strings.Contains(got.Notes[0], "temporary file") {
 			t.Errorf("announced %d times, notes %q", announced, got.Notes)
 		}
 		got.Notes = nil

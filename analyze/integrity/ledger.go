@@ -172,7 +172,7 @@ func NewLedger(x *Expected, answers Answers, o Options) *Ledger {
 	return l
 }
 
-// Close gives up the temporary file.
+// Close gives up the temporary file and the times of all messages; what Judge and Watch need remains.
 func (l *Ledger) Close() error { return l.pager.close() }
 
 // Err is the first failure of the temporary file; nothing found after it can be trusted.

@@ -186,7 +186,13 @@ func (p *pager) offset(c *column) int64 { return (c.slot - 1) * int64(p.size) * 
 // spilled is the size that the temporary file has reached, in bytes.
 func (p *pager) spilled() int64 { return p.slots * int64(p.size) * 8 }
 
+// close gives up the file and all memory. The columns are empty then.
 func (p *pager) close() error {
+	for _, c := range p.resident {
+		*c = column{}
+	}
+	p.resident, p.spare, p.live = nil, nil, 0
+	p.inUse = [pinned]*column{}
 	if p.file == nil {
 		return nil
 	}
