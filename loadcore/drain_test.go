@@ -136,21 +136,49 @@ func TestCongestedRecorderWithholdsAcks(t *testing.T) {
 	ep := embedded(t, broker.Options{})
 	publish(t, ep, 100)
 	plan := oneQueue(ep, "q", nil, []manifest.Consumer{{AckEvery: 1, Prefetch: 10}})
-	plan.Progress = new(Progress)
-	plan.Time = 1500 * time.Millisecond
 	rec := &memory{}
+	held, out := runCongested(t, plan, rec, 10, 100)
+	if held != 0 || out.Received != 100 || out.Acked != 100 {
+		t.Errorf("%d acked while acks were withheld: %+v", held, *out)
+	}
+}
+
+// runCongested runs a plan with a congested recorder until first messages have come, frees the recorder, and stops when all
+// are acked. It returns how many were acked while the recorder was congested. More than first must not have come by then.
+func runCongested(t *testing.T, plan *Plan, rec *memory, first, all int64) (held int64, out *manifest.Outcome) {
+	t.Helper()
+	plan.Progress = new(Progress)
 	rec.congested.Store(true)
-	var held atomic.Int64
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	wait := func(done func(Counts) bool) Counts {
+		for {
+			c := plan.Progress.Snapshot()
+			if done(c) || ctx.Err() != nil {
+				return c
+			}
+			time.Sleep(time.Millisecond)
+		}
+	}
 	plan.Started = func() {
-		time.AfterFunc(500*time.Millisecond, func() {
-			held.Store(plan.Progress.Snapshot().Received)
+		go func() {
+			wait(func(c Counts) bool { return c.Received >= first })
+			time.Sleep(50 * time.Millisecond) // for what must not come
+			c := plan.Progress.Snapshot()
+			if c.Received != first {
+				t.Errorf("%d messages came while acks were withheld, want %d", c.Received, first)
+			}
+			held = c.Acked
 			rec.congested.Store(false)
-		})
+			wait(func(c Counts) bool { return c.Acked >= all })
+			cancel()
+		}()
 	}
-	out, err := Run(t.Context(), plan, rec)
-	if err != nil || held.Load() != 10 || out.Received != 100 || out.Acked != 100 {
-		t.Errorf("%d received while acks were withheld, want the prefetch of 10: %+v, %v", held.Load(), out, err)
+	out, err := Run(ctx, plan, rec)
+	if err != nil {
+		t.Fatal(err)
 	}
+	return held, out
 }
 
 // Another consumer may hold messages: that is no proof.
@@ -271,20 +299,9 @@ func TestManyWithheldAcks(t *testing.T) {
 	plan.Consumers[1].Queues = []int{1}
 	plan.Consumers[1].Connection = 0
 	plan.Connections = 1
-	plan.Progress = new(Progress)
-	plan.Time = time.Second
-	rec := &memory{}
-	rec.congested.Store(true)
-	var held atomic.Int64
-	plan.Started = func() {
-		time.AfterFunc(500*time.Millisecond, func() {
-			held.Store(plan.Progress.Snapshot().Acked)
-			rec.congested.Store(false)
-		})
-	}
-	out, err := Run(t.Context(), plan, rec)
-	if err != nil || held.Load() != 0 || out.Received != n || out.Acked != n || *out.Queues[0].Ready != 0 {
-		t.Errorf("%d acked while acks were withheld: %+v, %v", held.Load(), out, err)
+	held, out := runCongested(t, plan, &memory{}, n, n)
+	if held != 0 || out.Received != n || out.Acked != n || *out.Queues[0].Ready != 0 {
+		t.Errorf("%d acked while acks were withheld: %+v", held, *out)
 	}
 	if got := newAdmin(t, ep).count("q"); got != 0 {
 		t.Errorf("%d messages are in the queue", got)

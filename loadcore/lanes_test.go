@@ -99,9 +99,9 @@ func TestConsumerCancelledByTheBroker(t *testing.T) {
 
 func TestBlockedIsRecorded(t *testing.T) {
 	noLeaks(t)
-	ep := embedded(t, faults(t, "block@200:300ms"))
+	ep := embedded(t, faults(t, "block@200:2500ms"))
 	plan := oneQueue(ep, "q", []manifest.Producer{confirmed(12, 2000)}, []manifest.Consumer{{AckEvery: 1}})
-	plan.ConfirmTimeout = 100 * time.Millisecond // does not count while the connection is blocked
+	plan.ConfirmTimeout = 1500 * time.Millisecond // does not count while the connection is blocked
 	out, rec := runPlan(t, plan)
 	if out.Confirmed != 2000 || len(out.Failures) > 0 {
 		t.Errorf("%+v", *out)
@@ -124,8 +124,8 @@ func TestHeartbeats(t *testing.T) {
 	if len(out.Failures) != 1 || !strings.Contains(out.Failures[0].Text, "two heartbeat intervals (2 s)") {
 		t.Errorf("failures %+v", out.Failures)
 	}
-	if n := beats.Load(); n < 2 {
-		t.Errorf("%d heartbeats came in two seconds of silence", n)
+	if beats.Load() == 0 {
+		t.Error("no heartbeat came in two seconds of silence")
 	}
 }
 
@@ -167,8 +167,8 @@ func TestFlow(t *testing.T) {
 		}
 		if !ok.Active {
 			// A batch may have been on its way when the flow stopped: it is before or behind flow-ok, but not later.
-			time.AfterFunc(100*time.Millisecond, func() { stopped.Store(true) })
-			time.AfterFunc(200*time.Millisecond, func() {
+			time.AfterFunc(time.Second, func() { stopped.Store(true) })
+			time.AfterFunc(1200*time.Millisecond, func() {
 				stopped.Store(false)
 				c.method(1, &wire.ChannelFlow{Active: true})
 			})

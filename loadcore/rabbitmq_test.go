@@ -1,6 +1,7 @@
 package loadcore
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"slices"
@@ -181,19 +182,33 @@ func TestRabbitMQOverTLS(t *testing.T) {
 		noLeaks(t)
 		ep := mustParse(t, node.URIFor(vhost))
 		plan := oneQueue(ep, "q", []manifest.Producer{{Size: 12, Confirm: 10, Rate: manifest.Rate{Messages: 100, PerNS: 1e9}}}, []manifest.Consumer{{AckEvery: 1, Prefetch: 100}})
-		plan.Time = 8 * time.Second
+		plan.Progress = new(Progress)
+		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+		defer cancel()
+		blocked := func(want int) {
+			for plan.Progress.Snapshot().Blocked != want && ctx.Err() == nil {
+				time.Sleep(10 * time.Millisecond)
+			}
+		}
 		plan.Started = func() {
 			go func() {
+				defer cancel()
 				node.Ctl(t, "set_vm_memory_high_watermark", "0.000001")
+				blocked(1) // the producer's; the consumer's publishes nothing
 				node.Ctl(t, "set_vm_memory_high_watermark", "0.4")
+				blocked(0)
 			}()
 		}
-		out, rec := runPlan(t, plan)
+		rec := &memory{}
+		out, err := Run(ctx, plan, rec)
+		if err != nil {
+			t.Fatal(err)
+		}
 		states := rec.states(0)
 		if !slices.Contains(states, event.Blocked) || slices.Contains(states, event.Lost) || len(out.Failures) > 0 {
 			t.Errorf("states %v, %+v", states, *out)
 		}
-		if out.Confirmed != out.Sent || out.Received != out.Sent || out.Sent+out.NotSent != 800 {
+		if out.Confirmed != out.Sent || out.Received != out.Sent || out.Sent == 0 || !out.Drained {
 			t.Errorf("%+v", *out)
 		}
 	})
