@@ -19,6 +19,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"path/filepath"
+	"slices"
 	"sync"
 
 	"leveret/analyze/integrity"
@@ -67,6 +69,9 @@ func Run(ctx context.Context, dirs []string, o Options) (*result.Result, error) 
 	a := &analysis{o: o}
 	defer a.close()
 	for i, dir := range dirs {
+		if slices.ContainsFunc(dirs[:i], func(d string) bool { return filepath.Clean(d) == filepath.Clean(dir) }) {
+			return nil, fmt.Errorf("analyze: capture %s is given twice", dir)
+		}
 		c, err := openCapture(dir, i)
 		if err != nil {
 			return nil, err
@@ -81,6 +86,9 @@ func Run(ctx context.Context, dirs []string, o Options) (*result.Result, error) 
 	}
 	if err := a.choose(ctx); err != nil {
 		return nil, err
+	}
+	if o.Progress != nil && a.read < a.total {
+		o.Progress(a.total, a.total) // no second reading was needed
 	}
 	a.judgement = a.ledger.Judge(&a.facts)
 	return a.result(), nil

@@ -368,3 +368,54 @@ func TestWorstFirst(t *testing.T) {
 		t.Errorf("%s, want %s", s, want)
 	}
 }
+
+// A stream gives every subscription all messages, from the first one it got.
+func TestStreamSubscriptions(t *testing.T) {
+	m := plan(1, 3)
+	m.Topology.Queues[0].Type = "stream"
+	r := record(t, m)
+	r.send(0, 0, 10, 0)
+	r.ack(0, 0, 10, ms)
+	r.receive(0, 0, 0, 2*ms, seqs(0, 9)...)
+	r.receive(1, 0, 0, 2*ms, 4, 5, 7, 8, 9) // joined late, and 6 is missing
+	// the third got nothing: nothing says from where on it should have
+	r.ackAll(0, 3*ms)
+	r.ackAll(1, 3*ms)
+	got := analyzed(t, r.close())
+	checkVerdict(t, got, result.Fail, "lost", "subscription_empty")
+	checkCounts(t, got.Counts, result.Counts{Sent: 10, Confirmed: 10, Received: 15, ReceivedUnique: 15, Missing: 1, Lost: 1})
+	if f := finding(t, got, "lost"); f.First[0].Sequence != 6 {
+		t.Errorf("%+v", f)
+	}
+}
+
+// Producers of several captures are told apart by their tags, queues are one where they have one name.
+func TestSeveralProducingCaptures(t *testing.T) {
+	a, b := plan(1, 0), plan(1, 1)
+	b.ID, b.Tag = "b", 9
+	b.ClockStart.BootID, b.ClockStart.MonotonicNS = "host", 5
+	a.ClockStart.BootID, a.ClockStart.MonotonicNS = "host", 5
+	ra, rb := record(t, a), record(t, b)
+	ra.send(0, 0, 5, 0)
+	ra.ack(0, 0, 5, ms)
+	rb.send(0, 0, 5, 0)
+	rb.ack(0, 0, 5, ms)
+	for i := range uint64(5) {
+		rb.receive(0, 0, 0, 2*ms, i)
+		if i != 3 {
+			rb.deliver(0, 2*ms, event.Delivery{Tag: 7, Seq: i, Body: event.Intact, Due: event.None})
+		}
+	}
+	rb.ackAll(0, 3*ms)
+	got := analyzed(t, ra.close(), rb.close())
+	checkVerdict(t, got, result.Fail, "lost")
+	checkCounts(t, got.Counts, result.Counts{Sent: 10, Confirmed: 10, Received: 9, ReceivedUnique: 9, Missing: 1, Lost: 1})
+	if len(got.Queues) != 1 || got.Config.Producers != 2 || got.Config.Queues != 1 {
+		t.Errorf("%+v %+v", got.Queues, got.Config)
+	}
+	alone := analyzed(t, rb.dir)
+	checkVerdict(t, alone, result.Pass, "foreign")
+	if alone.Counts.Foreign != 4 {
+		t.Errorf("%+v", alone.Counts)
+	}
+}

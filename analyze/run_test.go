@@ -86,18 +86,22 @@ func TestCancel(t *testing.T) {
 
 // Progress rises to its total.
 func TestProgress(t *testing.T) {
-	dir, _ := smallCapture(t, "none", false)
-	last, end := int64(0), int64(0)
-	if _, err := Run(context.Background(), []string{dir}, Options{Progress: func(done, total int64) {
-		if done <= last || done > total {
-			t.Errorf("%d of %d after %d", done, total, last)
+	twice, _ := smallCapture(t, "none", false)
+	r := record(t, plan(1, 0))
+	r.send(0, 0, 3, 0) // nothing to measure: one reading is enough
+	for _, dir := range []string{twice, r.close()} {
+		last, end := int64(0), int64(0)
+		if _, err := Run(context.Background(), []string{dir}, Options{Progress: func(done, total int64) {
+			if done <= last || done > total {
+				t.Errorf("%d of %d after %d", done, total, last)
+			}
+			last, end = done, total
+		}}); err != nil {
+			t.Fatal(err)
 		}
-		last, end = done, total
-	}}); err != nil {
-		t.Fatal(err)
-	}
-	if last != end || last == 0 {
-		t.Errorf("ended at %d of %d", last, end)
+		if last != end || last == 0 {
+			t.Errorf("ended at %d of %d", last, end)
+		}
 	}
 }
 

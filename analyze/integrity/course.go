@@ -24,6 +24,13 @@ func (r *report) course() {
 		}
 		r.add(CodeNotDrained, result.SeverityInconclusive, int64(len(names)), nil, "not drained, so that loss is not judged%s: %s%s", note, few(names), text)
 	}
+	var unread int64
+	for d := range r.l.x.dests {
+		if c := r.l.destCounts(int32(d)); r.l.x.dests[d].stream && c.expected > 0 && c.received == 0 {
+			unread++
+		}
+	}
+	r.add(CodeSubscriptionEmpty, result.SeverityInconclusive, unread, nil, "%s received nothing, so that from where in the stream it should have is not known", result.Plural(unread, "stream subscription"))
 	n := sumOf(r.ts, func(t *tally) int64 { return t.unaccounted })
 	r.add(CodeUnaccounted, result.SeverityInconclusive, n, nil, "%s neither received nor, as the broker counted at the end, in their queue, which no capture consumed%s",
 		messages(n), r.where(func(t *tally) int64 { return t.unaccounted }))

@@ -22,6 +22,7 @@ const (
 	CodeUnaccounted        = "unaccounted"
 	CodeExpectedUnknown    = "expected_queues_unknown"
 	CodeNotDrained         = "not_drained"
+	CodeSubscriptionEmpty  = "subscription_empty"
 	CodeIncomplete         = "capture_incomplete"
 	CodeContradiction      = "record_contradicts_itself"
 	CodeEndedEarly         = "ended_early"
