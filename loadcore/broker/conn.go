@@ -1,6 +1,7 @@
 package broker
 
 import (
+	"crypto/tls"
 	"errors"
 	"net"
 	"sync"
@@ -19,13 +20,12 @@ type conn struct {
 	name string // "client address -> server address", for the log
 
 	// Set by the handshake, read only afterwards.
-	vhost        *vhost
-	user         string
-	frameMax     uint32
-	channelMax   int
-	tellBlocked  bool // the client has the capability connection.blocked
-	tellCancel   bool // consumer_cancel_notify
-	tellAuthFail bool // authentication_failure_close
+	vhost       *vhost
+	user        string
+	frameMax    uint32
+	channelMax  int
+	tellBlocked bool // the client has the capability connection.blocked
+	tellCancel  bool // consumer_cancel_notify
 
 	mu        sync.Mutex // guards the following
 	state     connState
@@ -95,7 +95,7 @@ func (c *conn) serve() {
 	<-c.writerDone
 	c.srv.log("connection %s ended: %v", c.name, why)
 	if !errors.Is(why, errPeer) {
-		c.linger()
+		c.linger(errors.Is(why, errCut))
 	}
 }
 
@@ -137,10 +137,13 @@ func (c *conn) stop() {
 }
 
 // linger ends the sending side and reads on for a moment: closing a socket with unread input resets the connection, and
-// the client might never see the last frames.
-func (c *conn) linger() {
+// the client might never see the last frames. cut leaves out the farewell that TLS has.
+func (c *conn) linger(cut bool) {
 	nc := c.nc
-	if t, ok := nc.(interface{ NetConn() net.Conn }); ok { // TLS: cut below it
+	if t, ok := nc.(*tls.Conn); ok {
+		if !cut {
+			t.CloseWrite()
+		}
 		nc = t.NetConn()
 	}
 	if half, ok := nc.(interface{ CloseWrite() error }); ok && half.CloseWrite() == nil {

@@ -87,6 +87,9 @@ func feed(t *testing.T, s *Server, data []byte) {
 	}
 	checkFrames(t, nc.out)
 	for _, q := range c.vhost.queues {
+		if q.unacked != 0 || len(q.consumers) != 0 || q.exclusiveTo != nil || q.exclusive {
+			t.Fatalf("%s is left with %d unacked, %d consumers", q.name, q.unacked, len(q.consumers))
+		}
 		c.vhost.deleteQueue(q, false, false)
 	}
 	for name := range c.vhost.exchanges {
@@ -110,5 +113,83 @@ func checkFrames(t *testing.T, out []byte) {
 			return
 		}
 		out = out[n:]
+	}
+}
+
+// FuzzSession lets a client do sensible things in senseless order: every byte is one request on one of two channels.
+func FuzzSession(f *testing.F) {
+	s, err := Start(Options{MaxMessageSize: 100_000})
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Cleanup(func() { s.Close() })
+	requests := sessionRequests()
+	f.Add([]byte{0, 2, 4, 6, 8, 10, 12, 14, 16, 18, 20, 22, 24, 26, 28, 30})
+	f.Add([]byte{2, 12, 12, 12, 14, 16, 18, 20, 15, 17, 2, 13, 13, 30, 31, 32, 33, 34, 35})
+	f.Add([]byte{2, 10, 12, 12, 12, 12, 14, 24, 18, 26, 20, 12, 12, 28, 2, 36, 38, 40})
+	f.Fuzz(func(t *testing.T, picks []byte) {
+		var data []byte
+		for ch := uint16(1); ch <= 2; ch++ {
+			data = wire.AppendMethod(data, ch, &wire.ChannelOpen{})
+		}
+		for _, p := range picks[:min(len(picks), 300)] {
+			data = requests[int(p/2)%len(requests)](data, uint16(p%2)+1)
+		}
+		feed(t, s, data)
+	})
+}
+
+// sessionRequests append one request each.
+func sessionRequests() []func([]byte, uint16) []byte {
+	method := func(m wire.Method) func([]byte, uint16) []byte {
+		return func(b []byte, ch uint16) []byte { return wire.AppendMethod(b, ch, m) }
+	}
+	publish := func(exchange, key string, mandatory bool, size int) func([]byte, uint16) []byte {
+		return func(b []byte, ch uint16) []byte {
+			b = wire.AppendPublish(b, ch, exchange, key, mandatory)
+			b = wire.AppendHeader(b, ch, uint64(size), nil)
+			return wire.AppendBody(b, ch, make([]byte, size), 0)
+		}
+	}
+	settle := func(tag uint64, multiple, requeue, reject bool) func([]byte, uint16) []byte {
+		return func(b []byte, ch uint16) []byte {
+			if reject {
+				return wire.AppendNack(b, ch, tag, multiple, requeue)
+			}
+			return wire.AppendAck(b, ch, tag, multiple)
+		}
+	}
+	return []func([]byte, uint16) []byte{
+		method(&wire.ConfirmSelect{}),
+		method(&wire.QueueDeclare{Queue: "q"}),
+		method(&wire.QueueDeclare{Queue: "short", Arguments: wire.Table{{Key: "x-max-length", Value: int32(2)}}}),
+		method(&wire.QueueDeclare{Queue: "full", Arguments: wire.Table{{Key: "x-max-length", Value: int32(2)}, {Key: "x-overflow", Value: "reject-publish"}}}),
+		method(&wire.QueueDeclare{Queue: "auto", AutoDelete: true, Exclusive: true}),
+		method(&wire.QueueBind{Queue: "short", Exchange: "amq.fanout"}),
+		publish("", "q", false, 12),
+		method(&wire.BasicConsume{Queue: "q", ConsumerTag: "manual"}),
+		method(&wire.BasicConsume{Queue: "q", ConsumerTag: "automatic", NoAck: true}),
+		settle(1, false, false, false),
+		settle(0, true, false, false),
+		settle(2, false, true, true),
+		settle(0, true, true, true),
+		method(&wire.BasicQos{PrefetchCount: 2}),
+		method(&wire.BasicQos{PrefetchCount: 2, Global: true}),
+		method(&wire.BasicGet{Queue: "q"}),
+		method(&wire.BasicCancel{ConsumerTag: "manual"}),
+		method(&wire.BasicRecover{Requeue: true}),
+		method(&wire.QueuePurge{Queue: "q"}),
+		method(&wire.QueueDelete{Queue: "q"}),
+		method(&wire.ChannelClose{ReplyCode: 200}),
+		method(&wire.ChannelOpen{}),
+		method(&wire.ChannelCloseOk{}),
+		publish("amq.fanout", "", false, 5000),
+		publish("", "full", true, 0),
+		publish("", "nowhere", true, 100),
+		method(&wire.BasicConsume{Queue: "short", ConsumerTag: "exclusive", Exclusive: true}),
+		method(&wire.BasicConsume{Queue: "auto", ConsumerTag: "auto", NoAck: true}),
+		method(&wire.BasicCancel{ConsumerTag: "auto"}),
+		method(&wire.QueueBind{Queue: "q", Exchange: "amq.fanout"}),
+		method(&wire.QueueUnbind{Queue: "q", Exchange: "amq.fanout"}),
 	}
 }

@@ -27,7 +27,7 @@ func (c *conn) handshake() (buf *readBuffer, ok bool) {
 	if errors.As(err, &refusal) && !refusal.silent {
 		c.reply(&wire.ConnectionClose{ReplyCode: refusal.code, ReplyText: refusal.text, Class: refusal.method.Class(), Method: refusal.method.Method()})
 	}
-	c.linger()
+	c.linger(false)
 	return nil, false
 }
 

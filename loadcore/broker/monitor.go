@@ -16,6 +16,7 @@ func (s *Server) monitor() {
 	defer s.wg.Done()
 	t := time.NewTicker(monitorInterval)
 	defer t.Stop()
+	var all []*conn
 	for {
 		select {
 		case <-s.done:
@@ -23,9 +24,11 @@ func (s *Server) monitor() {
 		case <-t.C:
 		}
 		now := s.clock.now()
-		for _, c := range s.connections() {
+		all = s.connections(all[:0])
+		for _, c := range all {
 			c.check(now)
 		}
+		clear(all)
 	}
 }
 

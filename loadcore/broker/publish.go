@@ -42,6 +42,9 @@ type route struct {
 	careful  bool // a queue may refuse the message, so every one has to be asked
 }
 
+// keepBatch is how many entries a batch keeps room for when there is little to do.
+const keepBatch = 256
+
 // maxRoutes bounds what a connection remembers; past it, it begins anew.
 const maxRoutes = 4096
 
@@ -246,6 +249,9 @@ func (c *conn) flushBatches() {
 	for _, b := range c.dirty {
 		b.queue.enqueue(b.entries)
 		clear(b.entries)
+		if cap(b.entries) > keepBatch && len(b.entries) < cap(b.entries)/8 {
+			b.entries = nil // of a busier time
+		}
 		b.entries = b.entries[:0]
 	}
 	clear(c.dirty)

@@ -66,6 +66,7 @@ type consumer struct {
 const (
 	inboxMessages = 4096
 	inboxBytes    = 256 << 10
+	keepInbox     = 256 // messages that an inbox keeps room for when it is idle
 )
 
 // enqueue adds messages at the end, in order, and hands out what it can. The references of entries that no longer find
@@ -217,6 +218,9 @@ func (q *queue) give(c *consumer, n int) int {
 // is the consumer's until its next call. Called under the connection's lock.
 func (q *queue) take(c *consumer) []entry {
 	q.mu.Lock()
+	if cap(c.scratch) > keepInbox && len(c.inbox) < cap(c.scratch)/8 {
+		c.scratch = nil // of a busier time
+	}
 	c.inbox, c.scratch = c.scratch[:0], c.inbox
 	c.inboxBytes = 0
 	c.flagged = false

@@ -207,7 +207,7 @@ func (c *conn) controlFrame(f wire.Frame) *amqpError {
 		}
 		return methodError(f.Payload, err)
 	}
-	switch m.(type) {
+	switch m := m.(type) {
 	case *wire.ConnectionClose:
 		c.flush()
 		c.endChannels()
@@ -216,14 +216,24 @@ func (c *conn) controlFrame(f wire.Frame) *amqpError {
 	case *wire.ConnectionCloseOk:
 		if c.state == stateClosing {
 			c.halt |= haltClosed
-		}
-	default:
-		if c.state == stateClosing {
 			return nil
 		}
-		return hard(wire.ReplyChannelError, "unexpected method in connection state running").by(m.ID())
+		return c.unexpectedMethod(m)
+	case *wire.ConnectionUpdateSecret:
+		if c.state == stateRunning {
+			return hard(wire.ReplyNotImplemented, "%s", m.ID()).by(m.ID())
+		}
+	default:
+		return c.unexpectedMethod(m)
 	}
 	return nil
+}
+
+func (c *conn) unexpectedMethod(m wire.Method) *amqpError {
+	if c.state == stateClosing {
+		return nil
+	}
+	return hard(wire.ReplyChannelError, "unexpected method in connection state running").by(m.ID())
 }
 
 // flush hands over what this turn has collected: messages to their queues, confirms to the output, settlements to their

@@ -118,17 +118,17 @@ func (o *Options) complete() error {
 	}
 	switch {
 	case len(o.VHosts) == 0:
-		return errors.New("VHosts is empty; leave it nil for \"/\"")
+		return errors.New("option VHosts is empty; leave it nil for \"/\"")
 	case o.FrameMax < wire.FrameMinSize:
-		return fmt.Errorf("FrameMax is %d; the protocol's minimum is %d", o.FrameMax, wire.FrameMinSize)
+		return fmt.Errorf("option FrameMax is %d; the protocol's minimum is %d", o.FrameMax, wire.FrameMinSize)
 	case o.FrameMax > maxFrameMax:
-		return fmt.Errorf("FrameMax is %d; every connection may need a buffer that large, at most %d", o.FrameMax, maxFrameMax)
+		return fmt.Errorf("option FrameMax is %d; every connection may need a buffer that large, at most %d", o.FrameMax, maxFrameMax)
 	case o.Heartbeat > 65535*time.Second:
-		return fmt.Errorf("Heartbeat is %v; at most 65535 s fit the protocol", o.Heartbeat)
+		return fmt.Errorf("option Heartbeat is %v; at most 65535 s fit the protocol", o.Heartbeat)
 	case o.MaxMessageSize < 0 || o.MaxMessageSize > 512<<20:
-		return fmt.Errorf("MaxMessageSize is %d; want 1 to %d bytes", o.MaxMessageSize, 512<<20)
+		return fmt.Errorf("option MaxMessageSize is %d; want 1 to %d bytes", o.MaxMessageSize, 512<<20)
 	case o.MaxMemory < 0:
-		return fmt.Errorf("MaxMemory is %d; want a number of bytes", o.MaxMemory)
+		return fmt.Errorf("option MaxMemory is %d; want a number of bytes", o.MaxMemory)
 	}
 	return nil
 }
@@ -211,10 +211,10 @@ func (s *Server) start(c *conn) {
 	}()
 }
 
-func (s *Server) connections() []*conn {
+// connections appends all connections to list.
+func (s *Server) connections(list []*conn) []*conn {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	list := make([]*conn, 0, len(s.conns))
 	for c := range s.conns {
 		list = append(list, c)
 	}
@@ -240,7 +240,7 @@ func (s *Server) shutDown() error {
 	s.mu.Unlock()
 	close(s.done)
 	s.ln.Close()
-	for _, c := range s.connections() {
+	for _, c := range s.connections(nil) {
 		c.bye()
 	}
 	ended := make(chan struct{})
@@ -258,13 +258,13 @@ func (s *Server) shutDown() error {
 		return nil
 	case <-time.After(shutdownGrace):
 	}
-	for _, c := range s.connections() {
+	for _, c := range s.connections(nil) {
 		c.stop()
 	}
 	select {
 	case <-ended:
 		return nil
 	case <-time.After(shutdownTime):
-		return fmt.Errorf("broker: %d connections have not ended %v after they were closed", len(s.connections()), shutdownTime)
+		return fmt.Errorf("broker: %d connections have not ended %v after they were closed", len(s.connections(nil)), shutdownTime)
 	}
 }
