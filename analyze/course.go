@@ -156,7 +156,6 @@ func (a *analysis) manifestFacts(c *source) {
 	}
 	o := c.manifest.Outcome
 	if o == nil {
-		f.UnackedAtStop += max(0, c.counts.manualReceived-c.counts.acked)
 		return
 	}
 	f.ContradictoryConfirms += o.ContradictoryConfirms

@@ -44,6 +44,9 @@ func TestFlipInEveryByte(t *testing.T) {
 			}
 			checkCounts(t, got.Counts, want)
 			checkVerdict(t, got, result.Fail, findings...)
+			if f := finding(t, got, "corrupt"); f.First[0].Claimed != (want.Lost > 0) {
+				t.Errorf("%+v", f)
+			}
 			if want.Lost > 0 && !strings.Contains(finding(t, got, "lost").Text, "1 message lost, of which up to 1 may be the corrupt ones") {
 				t.Error(finding(t, got, "lost").Text)
 			}

@@ -96,14 +96,6 @@ func (v *visitor) deliveries(r *rows) {
 		return
 	}
 	v.a.time.add(d.Received, func(c *intervalCounts) *int64 { return &c.received })
-	if m := r.batch.capture.manifest; m != nil {
-		n := &r.batch.capture.counts
-		for _, c := range d.Consumer {
-			if int(c) < len(m.Consumers) && !m.Consumers[c].AutoAck {
-				n.manualReceived++
-			}
-		}
-	}
 }
 
 // stamped makes latencies of the due times in the stamps of messages whose producers were not recorded. What has the

@@ -110,11 +110,10 @@ func (l *Ledger) judgeUnconsumed(t *tally, absent int64, f *Facts) {
 }
 
 // sum adds up the queues and what belongs to none.
-func (l *Ledger) sum(ts []tally, f *Facts) result.Counts {
+func (l *Ledger) sum(ts []tally) result.Counts {
 	c := result.Counts{
 		Sent: l.total.sent, Confirmed: l.total.acked, Nacked: l.total.nacked, Returned: l.total.returned,
 		Unconfirmed: l.total.unconfirmed, NotSent: l.total.notSent, Unroutable: l.total.unroutable,
-		UnackedAtStop: f.UnackedAtStop,
 	}
 	for i := range ts {
 		t := &ts[i]

@@ -142,6 +142,7 @@ func (l *Ledger) corrupt(r *DeliveryRows, i int, d int32) {
 		p = l.producer(l.x.publisher, r.Producer[i], true)
 	}
 	e := l.exampleOf(r, i, p, d)
+	e.corrupt = true
 	l.note(&l.total.corruptFirst, e)
 	if p == nil || r.Seq[i] > event.MaxSequence {
 		return

@@ -78,6 +78,7 @@ func (l *Ledger) messages(list []*example) []result.Message {
 		if e.dest >= 0 {
 			m.Queue = l.x.queues[l.x.dests[e.dest].queue].name
 		}
+		m.Claimed = e.corrupt && !l.attributed(e)
 		if e.consumer >= 0 {
 			c := int(e.consumer)
 			m.Consumer = &c
@@ -85,6 +86,15 @@ func (l *Ledger) messages(list []*example) []result.Message {
 		out = append(out, m)
 	}
 	return out
+}
+
+// attributed tells whether a corrupt body is the message that it claims to be.
+func (l *Ledger) attributed(e *example) bool {
+	if e.producer == nil {
+		return false
+	}
+	pg, slot := e.producer.page(e.seq>>l.shift), int(e.seq)&(l.size-1)
+	return pg != nil && testBit(pg.sent, slot) && !pg.arrived(e.dest, slot) && !pg.refused(slot)
 }
 
 // known is nil for a missing time.

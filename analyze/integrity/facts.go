@@ -35,9 +35,6 @@ type Facts struct {
 	Stalls          int64
 	Spans           []result.Span
 
-	// UnackedAtStop counts deliveries without an ack in captures that have no outcome.
-	UnackedAtStop int64
-
 	NegativeLatencies int64
 	// ClocksDiffer: captures of different hosts were joined by their wall clocks.
 	ClocksDiffer bool

@@ -80,8 +80,12 @@ func (r *report) messages() {
 		messages(c.Lost), bound, r.where(func(t *tally) int64 { return t.Lost }))
 	r.add(CodeDuplicate, result.SeverityFail, c.Duplicates, t.duplicateFirst, "%s received again from a queue that had delivered the same message, without cause for a redelivery%s",
 		messages(c.Duplicates), r.where(func(t *tally) int64 { return t.Duplicates }))
-	r.add(CodeCorrupt, result.SeverityFail, c.Corrupt, t.corruptFirst, "%s received whose checksum does not hold (%s cannot be told which they were)%s",
-		messages(c.Corrupt), result.Group(c.CorruptUnattributed), r.where(func(t *tally) int64 { return t.Corrupt }))
+	which := "the stamps tell which they were"
+	if n := c.CorruptUnattributed; n > 0 {
+		which = fmt.Sprintf("%s of them cannot be told which they were", result.Group(n))
+	}
+	r.add(CodeCorrupt, result.SeverityFail, c.Corrupt, t.corruptFirst, "%s received whose checksum does not hold; %s%s",
+		messages(c.Corrupt), which, r.where(func(t *tally) int64 { return t.Corrupt }))
 	r.add(CodeOutOfOrder, result.SeverityFail, c.OutOfOrder, t.outOfOrderFirst, "%s received for the first time after a later one of the same producer, queue and consumer%s",
 		messages(c.OutOfOrder), r.where(func(t *tally) int64 { return t.OutOfOrder }))
 	r.refusals()

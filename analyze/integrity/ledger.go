@@ -152,6 +152,7 @@ type example struct {
 	seq       uint64
 	dest      int32 // -1: none
 	consumer  int32 // -1: none
+	corrupt   bool
 	received  int64
 	sent, due int64 // None until they are looked up (examples.go)
 }

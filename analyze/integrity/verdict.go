@@ -22,7 +22,7 @@ var rank = map[result.Severity]int{
 // Judge gives counts, findings and verdict. Finish must have been called with the same facts.
 func (l *Ledger) Judge(f *Facts) Judgement {
 	ts := l.tallies(f)
-	j := Judgement{Verdict: result.Pass, Findings: []result.Finding{}, Counts: l.sum(ts, f)}
+	j := Judgement{Verdict: result.Pass, Findings: []result.Finding{}, Counts: l.sum(ts)}
 	for i := range ts {
 		j.Queues = append(j.Queues, result.QueueCounts{Queue: ts[i].queue.name, Type: ts[i].queue.kind, Counts: ts[i].Counts})
 	}

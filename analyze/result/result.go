@@ -81,6 +81,8 @@ type Message struct {
 	DueNS      *int64 `json:"due_ns"`
 	SentNS     *int64 `json:"sent_ns"`
 	ReceivedNS *int64 `json:"received_ns"`
+	// Claimed: producer and sequence are only what a damaged body claims, and no missing message fits them.
+	Claimed bool `json:"claimed,omitempty"`
 }
 
 // Broker is the peer.
