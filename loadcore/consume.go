@@ -21,9 +21,11 @@ type consumer struct {
 	queues []subscription // by consumer tag
 
 	batch   event.Deliveries // of this read call
-	row     event.Delivery   // of the message that is arriving
-	local   int              // its place in queues
 	touched bool             // on the connection's list of this read call
+
+	// Of the message that is arriving: the place of its queue in queues, and its flag.
+	local       int
+	redelivered bool
 
 	tag   uint64 // last delivery taken
 	acked uint64
@@ -78,7 +80,7 @@ func (s *consumer) deliver(args []byte) error {
 			return err
 		}
 	}
-	s.row = event.Delivery{DeliveryTag: d.DeliveryTag, Queue: s.queues[s.local].queue, Redelivered: d.Redelivered}
+	s.redelivered = d.Redelivered
 	s.ch.content.expects = contentHeader
 	return nil
 }
@@ -101,23 +103,19 @@ func (s *consumer) subscription(tag []byte) (int, error) {
 
 // received takes the message that basic.deliver announced.
 func (s *consumer) received(st Stamp, b event.Body) {
-	r := &s.row
-	r.Body = b
-	if b != event.Unstamped {
-		r.Seq, r.Tag, r.Producer, r.Due = st.Seq, st.Tag, st.Producer, st.Due
-	} else {
-		r.Due = event.None
-	}
-	r.Size = uint32(min(s.ch.content.size, 1<<32-1))
 	s.tag++
-	s.queues[s.local].received++
+	q := &s.queues[s.local]
+	q.received++
 	if len(s.queues) > 1 && !s.spec.AutoAck {
 		s.owed = append(s.owed, uint16(s.local))
 	}
 	if len(s.batch.Rows) == rowsAtOnce {
 		s.hand(s.ch.conn.at)
 	}
-	s.batch.Rows = append(s.batch.Rows, *r)
+	s.batch.Rows = append(s.batch.Rows, event.Delivery{
+		Seq: st.Seq, DeliveryTag: s.tag, Due: st.Due, Size: uint32(min(s.ch.content.size, 1<<32-1)),
+		Tag: st.Tag, Producer: st.Producer, Queue: q.queue, Body: b, Redelivered: s.redelivered,
+	})
 	s.touch()
 }
 
