@@ -11,7 +11,7 @@ type watched struct {
 	seq               uint64
 }
 
-// lookUp finds the times of the examples that are still held in pages.
+// lookUp finds out about the examples what the pages still tell: after it they are not needed.
 func (l *Ledger) lookUp() {
 	for _, list := range l.total.examples() {
 		for _, e := range *list {
@@ -22,6 +22,8 @@ func (l *Ledger) lookUp() {
 			if pg == nil || !testBit(pg.sent, slot) {
 				continue
 			}
+			e.known = true
+			e.attributed = e.corrupt && !pg.arrived(e.dest, slot) && !pg.refused(slot)
 			if sent, due, ok := l.times(pg, slot, 1); ok {
 				e.sent = sent[0]
 				if due != nil {
@@ -33,16 +35,14 @@ func (l *Ledger) lookUp() {
 }
 
 // Watch makes l, which reads the same rows again, look for the times of the messages that the findings of first will
-// name and that first no longer holds. It tells whether there are any.
+// name and that first no longer held. It tells whether there are any.
 func (l *Ledger) Watch(first *Ledger) bool {
 	l.watch = map[watched][]*example{}
 	for _, list := range first.total.examples() {
 		for _, e := range *list {
-			if e.producer != nil && e.sent == event.None {
-				if pg := e.producer.page(e.seq >> first.shift); pg != nil && testBit(pg.sent, int(e.seq)&(first.size-1)) {
-					k := watched{e.producer.capture, e.producer.number, e.seq}
-					l.watch[k] = append(l.watch[k], e)
-				}
+			if e.known && e.sent == event.None {
+				k := watched{e.producer.capture, e.producer.number, e.seq}
+				l.watch[k] = append(l.watch[k], e)
 			}
 		}
 	}
@@ -78,7 +78,7 @@ func (l *Ledger) messages(list []*example) []result.Message {
 		if e.dest >= 0 {
 			m.Queue = l.x.queues[l.x.dests[e.dest].queue].name
 		}
-		m.Claimed = e.corrupt && !l.attributed(e)
+		m.Claimed = e.corrupt && !e.attributed
 		if e.consumer >= 0 {
 			c := int(e.consumer)
 			m.Consumer = &c
@@ -86,15 +86,6 @@ func (l *Ledger) messages(list []*example) []result.Message {
 		out = append(out, m)
 	}
 	return out
-}
-
-// attributed tells whether a corrupt body is the message that it claims to be.
-func (l *Ledger) attributed(e *example) bool {
-	if e.producer == nil {
-		return false
-	}
-	pg, slot := e.producer.page(e.seq>>l.shift), int(e.seq)&(l.size-1)
-	return pg != nil && testBit(pg.sent, slot) && !pg.arrived(e.dest, slot) && !pg.refused(slot)
 }
 
 // known is nil for a missing time.

@@ -147,14 +147,18 @@ type stray struct {
 
 // example is a message that a finding names.
 type example struct {
-	producer  *producer // nil: none of the captures'
-	claimed   uint16    // number of the producer, as the row has it
-	seq       uint64
-	dest      int32 // -1: none
-	consumer  int32 // -1: none
-	corrupt   bool
-	received  int64
-	sent, due int64 // None until they are looked up (examples.go)
+	producer *producer // nil: none of the captures'
+	claimed  uint16    // number of the producer, as the row has it
+	seq      uint64
+	dest     int32 // -1: none
+	consumer int32 // -1: none
+	received int64
+	corrupt  bool
+	// What lookUp finds: a row of sends tells of the message; a corrupt body is the message that it claims to be; times,
+	// event.None where they are not known.
+	known      bool
+	attributed bool
+	sent, due  int64
 }
 
 // NewLedger makes an empty ledger.
@@ -173,8 +177,18 @@ func NewLedger(x *Expected, answers Answers, o Options) *Ledger {
 	return l
 }
 
-// Close gives up the temporary file and the times of all messages; what Judge and Watch need remains.
-func (l *Ledger) Close() error { return l.pager.close() }
+// Close gives up the temporary file and all that is known of single messages; what Judge and Watch need remains.
+func (l *Ledger) Close() error {
+	for _, ps := range l.producers {
+		for _, p := range ps {
+			if p != nil {
+				p.pages, p.far, p.lanes, p.laneIndex = nil, nil, nil, nil
+			}
+		}
+	}
+	l.strays = nil
+	return l.pager.close()
+}
 
 // Err is the first failure of the temporary file; nothing found after it can be trusted.
 func (l *Ledger) Err() error { return l.pager.err }
