@@ -101,8 +101,8 @@ type Deliveries struct {
 	Rows     []Delivery
 }
 
-// Acks is one settlement that a consumer sent: all of its deliveries up to DeliveryTag that were still open where
-// Multiple is set, else that one.
+// Acks is what a consumer acknowledged after one read: Messages deliveries up to and including DeliveryTag, by one frame
+// where Multiple is set, else by a frame each.
 type Acks struct {
 	Consumer    uint16
 	At          int64
