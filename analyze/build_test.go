@@ -82,10 +82,8 @@ func (r *recording) sendTo(p int, first uint64, n int, at int64, route uint16, d
 		r.t.Fatal(err)
 	}
 	s := &event.Sends{Producer: uint16(p), First: first, N: n, Sent: epoch + at, Written: epoch + at + 1000, Bytes: n * 40, Size: 12, Route: route}
-	if due != nil {
-		for _, d := range due {
-			s.Due = append(s.Due, epoch+d)
-		}
+	for _, d := range due {
+		s.Due = append(s.Due, epoch+d)
 	}
 	r.w.Sends(s)
 	r.m.Outcome.Sent += int64(n)

@@ -41,7 +41,6 @@ type source struct {
 // rowCounts are the sums that the engine's own counters are held against.
 type rowCounts struct {
 	sent, notSent, acks, nacks, returns, acked int64
-	manualReceived                             int64 // by consumers that acknowledge
 }
 
 const lastKind = schema.Connections

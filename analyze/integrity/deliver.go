@@ -19,7 +19,6 @@ func (l *Ledger) Deliveries(r *DeliveryRows) {
 			l.intact(r, i, j, d)
 		case event.Unstamped:
 			c.foreign++
-			l.total.unstamped++
 		default:
 			l.corrupt(r, i, d)
 		}

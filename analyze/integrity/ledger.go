@@ -86,7 +86,6 @@ type Ledger struct {
 	words int  // 64-bit words for a bit of each
 	arena arena
 	pager *pager
-	pages int
 
 	producers [][]*producer // by capture, number
 	dests     []destCounts  // by destination
@@ -99,17 +98,13 @@ type Ledger struct {
 type totals struct {
 	sent, notSent, acked, nacked, returned int64
 	returnedWanted                         int64 // returned although the run's own topology leads to a queue
-	returnedUnknown                        int64 // returned, and the topology is not known
 	unroutable                             int64
 	unknownRoute                           int64 // sent where the queues are not known
-	withConfirms                           int64
-	unconfirmed                            int64 // of those, neither acked nor nacked
+	unconfirmed                            int64 // of producers with confirms, neither acked nor nacked
 	nowhere                                int64 // of unknownRoute, received nowhere
 	repeatedSends                          int64 // rows of sends for a message that had one
 	contradictions                         int64 // answers to a message that had one
 	otherQueue                             int64 // intact at a queue that the route does not lead to
-	foreign                                int64
-	unstamped                              int64
 	duplicateFirst, outOfOrderFirst        []*example
 	corruptFirst, nackedFirst, returnFirst []*example
 	lostFirst, unconfirmedFirst            []*example

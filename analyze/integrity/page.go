@@ -64,7 +64,7 @@ func (a *arena) bits(words int) []uint64 {
 	return w
 }
 
-// at returns what arrived at a destination, made where it is new.
+// arrivals returns what arrived at a destination, made where it is new; valid until the page has another one.
 func (l *Ledger) arrivals(pg *page, dest int32) *arrivals {
 	if pg.first.intact == nil {
 		pg.first = arrivals{dest: dest, intact: l.arena.bits(l.words)}
@@ -169,7 +169,6 @@ func (l *Ledger) pageFor(p *producer, n uint64) *page {
 	}
 	pg := l.arena.page()
 	pg.sent, pg.acked = l.arena.bits(l.words), l.arena.bits(l.words)
-	l.pages++
 	if n >= uint64(len(p.pages)+maxGap) {
 		if p.far == nil {
 			p.far = map[uint64]*page{}

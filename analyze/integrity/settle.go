@@ -96,12 +96,9 @@ func (l *Ledger) returnOne(p *producer, pg *page, seq uint64, slot int, sent boo
 	}
 }
 
-// countReturn tells whether a returned message was meant to reach a queue.
+// countReturn counts a returned message that was meant to reach a queue.
 func (l *Ledger) countReturn(pg *page, slot int) {
-	switch rt := &l.x.routes[pg.routeOf(slot)]; {
-	case !rt.known:
-		l.total.returnedUnknown++
-	case len(rt.all) > 0:
+	if rt := &l.x.routes[pg.routeOf(slot)]; rt.known && len(rt.all) > 0 {
 		l.total.returnedWanted++
 	}
 }

@@ -64,7 +64,6 @@ func (l *Ledger) finishProducer(p *producer) {
 	}
 	l.total.sent += p.sent
 	if p.confirms {
-		l.total.withConfirms += p.sent
 		l.total.unconfirmed += p.sent - p.answered
 	}
 	p.eachPage(func(n uint64, pg *page) {

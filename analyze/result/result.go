@@ -124,7 +124,11 @@ type Config struct {
 	TLSVerified bool     `json:"tls_verified"`
 }
 
-// Counts over the run, named as DESIGN section 8 names them.
+// Counts over the run, each of messages unless it says otherwise.
+//
+// Received counts all deliveries, whoever sent what they carry. Missing takes in Lost, RemovedByRule, MissingUnconfirmed
+// and what is missing without confirms. Corrupt takes in CorruptUnattributed; a corrupt message that is told which it was
+// is not missing.
 type Counts struct {
 	Sent                int64 `json:"sent"`
 	Confirmed           int64 `json:"confirmed"`
