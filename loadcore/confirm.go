@@ -89,7 +89,7 @@ func (p *producer) finishRead(at int64) {
 	if p.win != nil {
 		p.win.flush()
 		if p.parked.Load() {
-			wakeUp(p.wake)
+			p.awake()
 		}
 	}
 	if len(c.batch.Runs) > 0 {

@@ -87,7 +87,7 @@ func (e *engine) stop(reason string) {
 	e.end.Store(min(e.end.Load(), e.clock.Now()))
 	e.stopped.Store(true)
 	for _, p := range e.producers {
-		wakeUp(p.wake)
+		p.awake()
 	}
 }
 

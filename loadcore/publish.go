@@ -1,6 +1,7 @@
 package loadcore
 
 import (
+	"math"
 	"sync/atomic"
 	"time"
 
@@ -72,24 +73,32 @@ func (p *producer) publish() {
 // take decides how many messages go out now, waiting as long as there are none; 0 ends the producer. For a timed producer
 // their due times are then in sends.Due.
 func (p *producer) take() int {
-	for !p.halted.Load() && p.seq < p.limit {
-		room := p.room()
-		if p.timed {
-			n, more := p.takeDue(room)
-			if n > 0 || !more {
-				return n
-			}
-			continue
+	for {
+		n, w, more := p.next()
+		if n > 0 || !more {
+			return n
 		}
-		if p.eng.stopped.Load() {
-			return 0
-		}
-		if room > 0 {
-			return room
-		}
-		p.park()
+		p.sleep(w)
 	}
-	return 0
+}
+
+// pause is what a producer that has nothing to send now waits for: a time, and a call of awake.
+type pause struct {
+	until   int64 // math.MaxInt64: only for the call
+	forRoom bool  // the window is full, or channel.flow holds the producer back
+}
+
+// next decides how many messages go out now, as take does, but does not wait: with none and more, w is to be waited for.
+func (p *producer) next() (n int, w pause, more bool) {
+	switch {
+	case p.halted.Load() || p.seq >= p.limit:
+		return 0, w, false
+	case p.timed:
+		return p.nextDue(p.room())
+	case p.eng.stopped.Load():
+		return 0, w, false
+	}
+	return p.room(), pause{math.MaxInt64, true}, true
 }
 
 // room is how many messages the batch, the limit and the window allow.
@@ -104,8 +113,8 @@ func (p *producer) room() int {
 	return n
 }
 
-// takeDue takes what is due, at most room; with more and no messages it has waited and is to be asked again.
-func (p *producer) takeDue(room int) (n int, more bool) {
+// nextDue takes what is due, at most room.
+func (p *producer) nextDue(room int) (n int, w pause, more bool) {
 	end := p.eng.end.Load()
 	now := p.eng.clock.Now()
 	last := addClock(end, uint64(lastCall))
@@ -113,45 +122,34 @@ func (p *producer) takeDue(room int) (n int, more bool) {
 		last = addClock(end, uint64(lastCallWindowFull))
 	}
 	if now >= last || p.sched.due >= end && now >= end {
-		return 0, false
+		return 0, w, false
 	}
 	if room == 0 {
-		p.parkUntil(last)
-		return 0, true
+		return 0, pause{last, true}, true
 	}
 	p.due = p.due[:0]
 	for len(p.due) < room && p.sched.due <= now && p.sched.due < end {
 		p.due = append(p.due, p.sched.due)
 		p.sched.next()
 	}
-	if len(p.due) == 0 {
-		if p.eng.pacer.waitFor(&p.sleeper, min(p.sched.due, end)) {
+	p.sends.Due = p.due
+	return len(p.due), pause{until: min(p.sched.due, end)}, true
+}
+
+// sleep waits for w. What is wanted is looked at once more after parked is set, and the reader looks at parked after it has
+// made room: so no wake-up is lost.
+func (p *producer) sleep(w pause) {
+	p.parked.Store(w.forRoom)
+	if !w.forRoom || p.room() == 0 && !p.halted.Load() {
+		if w.until == math.MaxInt64 || p.eng.pacer.waitFor(&p.sleeper, w.until) {
 			<-p.wake
 		}
-		return 0, true
-	}
-	p.sends.Due = p.due
-	return len(p.due), true
-}
-
-// park waits until the reader has made room. The flag is set before room is looked at once more, and the reader looks at
-// the flag after it has made room: so no wake-up is lost.
-func (p *producer) park() {
-	p.parked.Store(true)
-	if p.room() == 0 && !p.halted.Load() && !p.eng.stopped.Load() {
-		<-p.wake
 	}
 	p.parked.Store(false)
 }
 
-// parkUntil is park, at most until a time.
-func (p *producer) parkUntil(until int64) {
-	p.parked.Store(true)
-	if p.room() == 0 && !p.halted.Load() && p.eng.pacer.waitFor(&p.sleeper, until) {
-		<-p.wake
-	}
-	p.parked.Store(false)
-}
+// awake has the producer look again.
+func (p *producer) awake() { wakeUp(p.wake) }
 
 func (p *producer) reserve(n int) bool {
 	err := p.eng.rec.Reserve(p.eng.publishing, n)
@@ -180,6 +178,12 @@ func (p *producer) send(n int) bool {
 	p.sends.Sent = p.eng.clock.Now()
 	out.begin(p.sends.Sent)
 	bytes, err := p.enc.write(out.sock, n)
+	return p.written(n, bytes, err)
+}
+
+// written ends the write call of a batch of n messages, and records it. The outbox is unlocked.
+func (p *producer) written(n, bytes int, err error) bool {
+	out := p.ch.conn.out
 	out.end()
 	p.sends.Written = p.eng.clock.Now()
 	out.unlock()
@@ -240,13 +244,13 @@ func (p *producer) recordNotSent() {
 // halt stops the producer as soon as the write call that may be under way returns.
 func (p *producer) halt() {
 	p.halted.Store(true)
-	wakeUp(p.wake)
+	p.awake()
 }
 
 // pause is channel.flow from the broker.
 func (p *producer) pause(on bool) {
 	p.paused.Store(on)
 	if !on {
-		wakeUp(p.wake)
+		p.awake()
 	}
 }
