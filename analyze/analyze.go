@@ -82,6 +82,9 @@ func Run(ctx context.Context, dirs []string, o Options) (*result.Result, error) 
 			return nil, err
 		}
 		a.captures = append(a.captures, c)
+		for _, name := range c.unknown {
+			a.notes = append(a.notes, fmt.Sprintf("analysis: %s left out: a later version of leveret recorded a kind of rows that this one does not know", filepath.Join(dir, name)))
+		}
 	}
 	if err := a.prepare(); err != nil {
 		return nil, err

@@ -132,7 +132,7 @@ func work(jobs <-chan *rows, spare <-chan []byte) {
 // shiftTimes moves every time in the batch onto the common clock. The buffer is ours.
 func (r *rows) shiftTimes(by int64) {
 	for i, c := range r.batch.kind.Columns() {
-		if c.Type == schema.I64 { // all of them are times
+		if c.Type == schema.I64 && !c.Amount {
 			for j, t := range i64(r.rec, i) {
 				if t != event.None {
 					i64(r.rec, i)[j] = t + by

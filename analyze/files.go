@@ -157,6 +157,10 @@ func (c *source) readHead(x *file, journaled bool) (start int64, ok bool) {
 		}
 		return start, true
 	}
+	if errors.Is(err, schema.ErrKind) {
+		c.unknown = append(c.unknown, x.name)
+		return 0, false
+	}
 	c.reason("%s: %v", x.name, err)
 	if !errors.Is(err, schema.ErrDamaged) || !named || c.journal != nil && !journaled {
 		return 0, false

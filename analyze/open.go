@@ -29,6 +29,8 @@ type source struct {
 	batches []*batch
 	// reasons say why the capture does not prove to be whole, one line each.
 	reasons []string
+	// unknown are files of kinds that a later version records.
+	unknown []string
 	// strangers are Arrow files in the directory that are none of the capture's, as its manifest says.
 	strangers []string
 
@@ -43,7 +45,7 @@ type rowCounts struct {
 	sent, notSent, acks, nacks, returns, acked int64
 }
 
-const lastKind = schema.Connections
+const lastKind = schema.Self
 
 // maxManifestBytes bounds the memory that a manifest may take.
 const maxManifestBytes = 64 << 20
@@ -192,7 +194,7 @@ func (c *source) readJournal() {
 		total++
 		if r.End {
 			j.ended = true
-		} else {
+		} else if r.Kind.Valid() { // others are of a later version, see readHead
 			j.records = append(j.records, r)
 		}
 	}

@@ -110,6 +110,7 @@ type Writer struct {
 	deliveries  []shard
 	acks        []shard
 	connections shard
+	self        shard
 
 	pools    pools
 	accounts accounts
@@ -168,7 +169,7 @@ func (w *Writer) plan(c schema.Compression) error {
 		w.deliveries[i].slot = slot{kind: schema.Deliveries, shard: uint16(i)}
 		w.acks[i].slot = slot{kind: schema.Acks, shard: uint16(i)}
 	}
-	w.connections.slot = slot{kind: schema.Connections}
+	w.connections.slot, w.self.slot = slot{kind: schema.Connections}, slot{kind: schema.Self}
 	if err := w.pools.plan(w.options.Memory, n, c); err != nil {
 		return err
 	}

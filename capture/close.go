@@ -69,9 +69,11 @@ func (w *Writer) handAll() {
 			shards[i].Unlock()
 		}
 	}
-	w.connections.Lock()
-	w.handOld(&w.connections.slot, any)
-	w.connections.Unlock()
+	for _, sh := range []*shard{&w.connections, &w.self} {
+		sh.Lock()
+		w.handOld(&sh.slot, any)
+		sh.Unlock()
+	}
 }
 
 // awaitFlusher waits until the flusher has ended, as long as it makes progress.

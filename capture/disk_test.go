@@ -142,10 +142,10 @@ func TestOrderOnDisk(t *testing.T) {
 	}
 	want := []string{
 		"write acks-00.arrow", "write acks-00.arrow", "sync acks-00.arrow", "write journal", "sync journal",
-		"write sends-00.arrow", "write writes-00.arrow", "write settlements-00.arrow", "write deliveries-00.arrow", "write acks-00.arrow", "write connections-00.arrow",
-		"write journal", "sync journal", "sync sends-00.arrow", "sync writes-00.arrow", "sync settlements-00.arrow", "sync deliveries-00.arrow", "sync acks-00.arrow", "sync connections-00.arrow",
+		"write sends-00.arrow", "write writes-00.arrow", "write settlements-00.arrow", "write deliveries-00.arrow", "write acks-00.arrow", "write connections-00.arrow", "write self-00.arrow",
+		"write journal", "sync journal", "sync sends-00.arrow", "sync writes-00.arrow", "sync settlements-00.arrow", "sync deliveries-00.arrow", "sync acks-00.arrow", "sync connections-00.arrow", "sync self-00.arrow",
 		"sync " + filepath.Base(dir),
-		"close sends-00.arrow", "close writes-00.arrow", "close settlements-00.arrow", "close deliveries-00.arrow", "close acks-00.arrow", "close connections-00.arrow", "close journal",
+		"close sends-00.arrow", "close writes-00.arrow", "close settlements-00.arrow", "close deliveries-00.arrow", "close acks-00.arrow", "close connections-00.arrow", "close self-00.arrow", "close journal",
 		"create manifest.json.tmp", "write manifest.json.tmp", "sync manifest.json.tmp", "close manifest.json.tmp", "rename manifest.json", "sync " + filepath.Base(dir),
 	}
 	if !slices.Equal(d.calls, want) {

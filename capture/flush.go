@@ -88,7 +88,7 @@ func (d *writtenDisk) create(w *Writer, c schema.Compression) (err error) {
 }
 
 func (w *Writer) shardsOf(k schema.Kind) int {
-	if k == schema.Connections {
+	if k == schema.Connections || k == schema.Self {
 		return 1
 	}
 	return w.options.Shards
@@ -239,6 +239,7 @@ func (w *Writer) sweep(before int64) {
 		}
 	}
 	w.sweepShard(&w.connections, before)
+	w.sweepShard(&w.self, before)
 }
 
 func (w *Writer) sweepShard(sh *shard, before int64) {

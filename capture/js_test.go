@@ -37,6 +37,7 @@ func jsRecording(t *testing.T, compression string) string {
 	}
 	w.Sends(&event.Sends{Producer: 1, First: n, N: 3, Due: []int64{1, 2, 3}, Sent: event.None, Written: event.None})
 	w.Connection(&event.Connection{At: base, State: event.Lost, Producer: 1, Consumer: event.NoLane, Code: 320, Text: "CONNECTION_FORCED – grüße"})
+	w.Self(&event.Self{At: base, SpanNS: 1e9, LateMaxNS: event.None, UnsentMaxBytes: event.None})
 	if err := w.Close(startManifest(2, 1000)); err != nil {
 		t.Fatal(err)
 	}
@@ -100,9 +101,10 @@ func checkJavaScript(t *testing.T, compression string, out []byte) {
 		t.Fatalf("%s: %v\n%s", compression, err, out)
 	}
 	// Counted by hand from jsRecording: 200 batches of 50, and 3 messages not sent.
-	want := map[string]int64{"sends": 10_003, "writes": 200, "settlements": 10_000, "deliveries": 10_000, "acks": 200, "connections": 1}
-	// due_ns of the 10,000 that have none and sent_ns of 3; due_ns of all deliveries; the consumer of the connection event.
-	wantNulls := map[string]int64{"sends": 10_003, "writes": 0, "settlements": 0, "deliveries": 10_000, "acks": 0, "connections": 1}
+	want := map[string]int64{"sends": 10_003, "writes": 200, "settlements": 10_000, "deliveries": 10_000, "acks": 200, "connections": 1, "self": 1}
+	// due_ns of the 10,000 that have none and sent_ns of 3; due_ns of all deliveries; the consumer of the connection event; two figures
+	// of the self-observation that were not to be had.
+	wantNulls := map[string]int64{"sends": 10_003, "writes": 0, "settlements": 0, "deliveries": 10_000, "acks": 0, "connections": 1, "self": 2}
 	if fmt.Sprint(r.Rows) != fmt.Sprint(want) || fmt.Sprint(r.Nulls) != fmt.Sprint(wantNulls) {
 		t.Errorf("%s: rows %v, want %v; nulls %v, want %v", compression, r.Rows, want, r.Nulls, wantNulls)
 	}

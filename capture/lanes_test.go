@@ -38,6 +38,7 @@ func TestConcurrentLanes(t *testing.T) {
 				w.Deliveries(&event.Deliveries{Consumer: uint16(lane), At: int64(i), Rows: rows})
 				w.Acks(&event.Acks{Consumer: uint16(lane), At: int64(i), Messages: batch})
 				w.Connection(&event.Connection{At: int64(i), Text: "x"})
+				w.Self(&event.Self{At: int64(i), SpanNS: 1})
 				w.Congested()
 			}
 		})
@@ -48,7 +49,7 @@ func TestConcurrentLanes(t *testing.T) {
 		t.Fatal(err)
 	}
 	for k, want := range map[schema.Kind]int64{schema.Sends: lanes * batches * batch, schema.Settlements: lanes * batches * batch,
-		schema.Deliveries: lanes * batches * batch, schema.Writes: lanes * batches, schema.Acks: lanes * batches, schema.Connections: lanes * batches} {
+		schema.Deliveries: lanes * batches * batch, schema.Writes: lanes * batches, schema.Acks: lanes * batches, schema.Connections: lanes * batches, schema.Self: lanes * batches} {
 		if n := rowsOf(t, dir, k, nil); n != want {
 			t.Errorf("%s: %d rows, want %d", k, n, want)
 		}
@@ -79,6 +80,7 @@ func TestRecordAllocatesNothing(t *testing.T) {
 		got := event.Deliveries{At: 1, Rows: make([]event.Delivery, n)}
 		acks := event.Acks{At: 1, Messages: 1}
 		conn := event.Connection{At: 1, Text: "x"}
+		self := event.Self{At: 1, SpanNS: 1}
 		ctx := t.Context()
 		for name, call := range map[string]func(){
 			"Reserve and Sends": func() {
@@ -89,6 +91,7 @@ func TestRecordAllocatesNothing(t *testing.T) {
 			"Deliveries":  func() { w.Deliveries(&got) },
 			"Acks":        func() { w.Acks(&acks) },
 			"Connection":  func() { w.Connection(&conn) },
+			"Self":        func() { w.Self(&self) },
 			"Congested":   func() { w.Congested() },
 		} {
 			for range 400 { // until buffers have grown

@@ -32,8 +32,8 @@ type pools struct {
 // MinMemory is the least that Options.Memory can be with one shard and any compression, in bytes.
 const MinMemory = 3 << 20
 
-// plan divides memory: the same number of blocks for each kind of rows that comes by the million, few small ones for the
-// connection events. With little memory blocks shrink before they become too few: one may be current in each shard, one
+// plan divides memory: the same number of blocks for each kind of rows that comes by the million, few small ones for
+// connection events and self-observation. With little memory blocks shrink before they become too few: one may be current in each shard, one
 // with the flusher, and at least one must be free then.
 func (p *pools) plan(memory int64, shards int, c schema.Compression) error {
 	hot := []schema.Kind{schema.Sends, schema.Writes, schema.Settlements, schema.Deliveries, schema.Acks}
@@ -45,8 +45,8 @@ func (p *pools) plan(memory int64, shards int, c schema.Compression) error {
 			each += blockBytes(k, rows)
 			largest = max(largest, blockBytes(k, rows))
 		}
-		const connectionBlocks = 3
-		fixed := connectionBlocks*blockBytes(schema.Connections, connectionRows) + encoderBytes(c, largest)
+		const rareBlocks = 3
+		fixed := rareBlocks*(blockBytes(schema.Connections, connectionRows)+blockBytes(schema.Self, selfRows)) + encoderBytes(c, largest)
 		n := (memory - fixed) / each
 		if n < int64(2*shards+4) && rows > leastBlockRows {
 			continue
@@ -57,7 +57,8 @@ func (p *pools) plan(memory int64, shards int, c schema.Compression) error {
 		for _, k := range hot {
 			p.rows[k], p.limit[k] = rows, int(n)
 		}
-		p.rows[schema.Connections], p.limit[schema.Connections] = connectionRows, connectionBlocks
+		p.rows[schema.Connections], p.limit[schema.Connections] = connectionRows, rareBlocks
+		p.rows[schema.Self], p.limit[schema.Self] = selfRows, rareBlocks
 		p.bound = fixed + n*each
 		return nil
 	}

@@ -27,6 +27,7 @@ func (d *discard) Settlements(s *event.Settlements) {
 func (d *discard) Deliveries(b *event.Deliveries) { d.delivered += int64(len(b.Rows)) }
 func (*discard) Acks(*event.Acks)                 {}
 func (*discard) Connection(*event.Connection)     {}
+func (*discard) Self(*event.Self)                 {}
 func (*discard) Congested() bool                  { return false }
 func (*discard) Err() error                       { return nil }
 

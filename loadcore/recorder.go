@@ -22,6 +22,7 @@ type Recorder interface {
 	Deliveries(*event.Deliveries)
 	Acks(*event.Acks)
 	Connection(*event.Connection)
+	Self(*event.Self)
 	// Congested says that deliveries outrun the disk: consumers with manual acks withhold acks, readers of consumers
 	// with automatic acks pause.
 	Congested() bool

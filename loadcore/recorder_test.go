@@ -18,6 +18,7 @@ type memory struct {
 	deliveries  []event.Deliveries
 	acks        []event.Acks
 	connections []event.Connection
+	self        []event.Self
 	reserved    int64
 
 	congested atomic.Bool
@@ -72,6 +73,12 @@ func (m *memory) Acks(a *event.Acks) {
 func (m *memory) Connection(c *event.Connection) {
 	m.mu.Lock()
 	m.connections = append(m.connections, *c)
+	m.mu.Unlock()
+}
+
+func (m *memory) Self(s *event.Self) {
+	m.mu.Lock()
+	m.self = append(m.self, *s)
 	m.mu.Unlock()
 }
 

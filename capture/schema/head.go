@@ -45,8 +45,8 @@ const (
 
 // ParseHead reads the start of a file: at least HeadBytes of it, or all. It returns where the first batch begins. The
 // error is io.ErrUnexpectedEOF where the file ends too early, ErrForeign where it is no Arrow file or none of leveret's,
-// ErrVersion where its format is not this program's (Head.Format is set then), ErrDamaged where its checksum does not
-// hold.
+// ErrVersion where its format is not this program's (Head.Format is set then), ErrKind where its rows are of a kind that this
+// program does not know, ErrDamaged where its checksum does not hold.
 func ParseHead(b []byte) (Head, int64, error) {
 	if len(b) < len(FileMagic) {
 		return Head{}, 0, fmt.Errorf("file of %d bytes: no Arrow file: %w", len(b), io.ErrUnexpectedEOF)
@@ -95,7 +95,7 @@ func parseSchema(meta []byte) (Head, error) {
 		return h, fmt.Errorf("file's schema: format version %d, this program knows %d: %w", format, manifest.FormatVersion, ErrVersion)
 	}
 	if h.Kind, ok = KindNamed(md[MetaKind]); !ok {
-		return h, fmt.Errorf("file's schema: kind %q: %w", md[MetaKind], ErrForeign)
+		return h, fmt.Errorf("file's schema: kind %q: %w", md[MetaKind], ErrKind)
 	}
 	tag, err := strconv.ParseUint(md[MetaTag], 10, 16)
 	if err != nil {

@@ -78,7 +78,7 @@ func TestParseHeadNamesWhatIsWrong(t *testing.T) {
 		{"flipped bit", flipped, ErrDamaged, "checksum"},
 		{"somebody's", foreign(t, arrow.NewSchema([]arrow.Field{{Name: "x", Type: arrow.BinaryTypes.String}}, nil)), ErrForeign, "leveret_format"},
 		{"newer", foreign(t, md(ours, MetaFormat, "2")), ErrVersion, "version 2, this program knows 1"},
-		{"unknown kind", foreign(t, md(ours, MetaKind, "dreams")), ErrForeign, `"dreams"`},
+		{"unknown kind", foreign(t, md(ours, MetaKind, "dreams")), ErrKind, `"dreams"`},
 		{"no tag", foreign(t, md(ours, MetaTag, "70000")), ErrForeign, "70000"},
 		{"missing columns", foreign(t, short), ErrForeign, `"size_bytes" is missing`},
 		{"other order", foreign(t, arrow.NewSchema(swapped, &meta)), ErrForeign, `column 0 is "seq" uint64, sends have "producer" uint16`},

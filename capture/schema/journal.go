@@ -171,7 +171,8 @@ func AppendRecord(dst []byte, r Record) []byte {
 }
 
 // ParseRecord reads the record that b begins with. Fewer than RecordSize bytes, a wrong checksum, or values that no
-// writer writes are ErrDamaged; the reader skips RecordSize bytes and goes on.
+// writer writes are ErrDamaged; the reader skips RecordSize bytes and goes on. A record of a kind that is not Valid is one of
+// a later version of the program: it proves itself like all others, and the reader leaves its file alone.
 func ParseRecord(b []byte) (Record, error) {
 	if len(b) < RecordSize {
 		return Record{}, fmt.Errorf("journal record: %d of %d bytes: %w", len(b), RecordSize, ErrDamaged)
@@ -197,7 +198,7 @@ func ParseRecord(b []byte) (Record, error) {
 	r.MinTime = int64(binary.LittleEndian.Uint64(b[recordMinTime:]))
 	r.MaxTime = int64(binary.LittleEndian.Uint64(b[recordMaxTime:]))
 	r.Checksum = binary.LittleEndian.Uint32(b[recordChecksum:])
-	if !r.Kind.Valid() || r.Rows == 0 || r.Rows > MaxBatchRows || offset > 1<<62 || r.Length > MaxBatchBytes {
+	if r.Kind == 0 || r.Rows == 0 || r.Rows > MaxBatchRows || offset > 1<<62 || r.Length > MaxBatchBytes {
 		return Record{}, fmt.Errorf("journal record %d: kind %d, %d rows, %d bytes at %d: %w",
 			r.Sequence, r.Kind, r.Rows, r.Length, offset, ErrDamaged)
 	}

@@ -26,18 +26,19 @@ const (
 	Deliveries                  // one row a message received
 	Acks                        // one row an acknowledgement that a consumer sent
 	Connections                 // one row a change of a connection's state
+	Self                        // one row an interval of the recording process's observation of itself
 
-	lastKind = Connections
+	lastKind = Self
 
 	// maxColumns is the most that a kind has.
-	maxColumns = 11
+	maxColumns = 29
 )
 
 // Kinds are all kinds, in the order of their numbers.
-var Kinds = [...]Kind{Sends, Writes, Settlements, Deliveries, Acks, Connections}
+var Kinds = [...]Kind{Sends, Writes, Settlements, Deliveries, Acks, Connections, Self}
 
 // Part of the format: the names stand in file names, in the schema of the files and in the manifest.
-var kindNames = [...]string{"", "sends", "writes", "settlements", "deliveries", "acks", "connections"}
+var kindNames = [...]string{"", "sends", "writes", "settlements", "deliveries", "acks", "connections", "self"}
 
 // String returns the kind's name, which is part of the format.
 func (k Kind) String() string {
@@ -94,6 +95,8 @@ type Column struct {
 	Name     string
 	Type     Type
 	Nullable bool
+	// Amount: an I64 that is no point in time but a span or a size, which stays what it is on another clock.
+	Amount bool
 }
 
 // Positions of the columns of each kind; part of the format. A later version may append columns, never move them.
@@ -209,6 +212,7 @@ var columns = [lastKind + 1][]Column{
 		ConnectionsCode:       {Name: "code", Type: U16},
 		ConnectionsText:       {Name: "text", Type: Text},
 	},
+	Self: selfColumns,
 }
 
 // Columns of a valid kind, in their order. The slice is shared: it must not be changed.
@@ -231,6 +235,7 @@ var timeColumns = [lastKind + 1][2]int{
 	Deliveries:  {DeliveriesReceived, -1},
 	Acks:        {AcksAt, -1},
 	Connections: {ConnectionsAt, -1},
+	Self:        {SelfAt, -1},
 }
 
 // TimeColumn is the column that holds a row's time; otherwise is the one that is taken where that one is null, -1 if it

@@ -45,6 +45,9 @@ const (
 // ErrForeign says that bytes are Arrow, or may be, but not of a leveret capture.
 var ErrForeign = errors.New("not a file of a leveret capture")
 
+// ErrKind says that a file holds rows of a kind that a later version of leveret records. They can be left out.
+var ErrKind = errors.New("a kind of rows that this program does not know")
+
 // Extent is what Measure tells of one message.
 type Extent struct {
 	// Length of the whole message in bytes, prefix and body included.

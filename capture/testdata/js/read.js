@@ -20,8 +20,9 @@ function tables(dir, kind) {
 
 const dir = process.argv[2];
 const result = { rows: {}, nulls: {}, metadata: {} };
-for (const kind of ['sends', 'writes', 'settlements', 'deliveries', 'acks', 'connections']) {
+for (const kind of ['sends', 'writes', 'settlements', 'deliveries', 'acks', 'connections', 'self']) {
   const ts = tables(dir, kind);
+  if (ts.length === 0) continue; // a kind that the program did not record yet
   result.rows[kind] = ts.reduce((n, t) => n + t.numRows, 0);
   result.nulls[kind] = ts.reduce((n, t) => n + t.batches.reduce((m, b) => m + b.data.children.reduce((k, c) => k + c.nullCount, 0), 0), 0);
   result.metadata[kind] = Object.fromEntries(ts[0].schema.metadata);

@@ -1,0 +1,50 @@
+package event
+
+// Self is what a recording process noticed of itself in one interval: with it the analysis tells a broker that is slow
+// from a client that is. Sums are over all producers (or connections) of the process, so that the share of their time is
+// sum / (span * producers); Max is the most that a single one of them had in the interval. What goes on when an interval
+// ends is counted up to there. A figure that the system does not tell, or that has no message behind it, is None.
+type Self struct {
+	At     int64 // end of the interval
+	SpanNS int64 // its length
+
+	// How late messages were: sent less due, of the messages sent in the interval that had a due time.
+	LateMessages int64
+	LateSumNS    int64
+	LateMaxNS    int64 // None where LateMessages is 0
+
+	// What producers waited for. What is left of their time they worked, or waited for a processor.
+	Window   Wait // for room in the confirm window
+	Socket   Wait // for the socket to take more, for another producer of the connection, by channel.flow
+	Recorder Wait // in Recorder.Reserve
+	Schedule Wait // for the next message to be due
+	// PausedNS is the time that connections did not read because deliveries outran the recorder, over all connections.
+	PausedNS int64
+
+	// UnsentMaxBytes is the most that one connection had in its socket and the peer's system had not taken, when the
+	// interval ended.
+	UnsentMaxBytes int64
+
+	Writes          int64 // batches of messages handed to sockets
+	WrittenMessages int64 // in them
+	LargestWrite    int64 // messages in the largest
+	Reads           int64 // read calls that brought something, all connections
+	ReadBytes       int64
+	DeliveryReads   int64 // of Reads, those that brought deliveries
+	Deliveries      int64 // in them
+	LargestRead     int64 // deliveries in the largest
+
+	// Of the whole process.
+	GCCycles          int64
+	GCPauseNS         int64 // in which all of it stood still
+	CPUNS             int64 // user plus system; None if unknown
+	SchedLatencyP99NS int64 // 99th percentile of how long goroutines that could run waited to; upper bound; None if none did
+	HeapBytes         int64 // in use, at the end of the interval
+	Goroutines        int64 // likewise
+}
+
+// Wait is time spent waiting in one interval.
+type Wait struct {
+	SumNS int64
+	MaxNS int64 // of a single producer
+}
