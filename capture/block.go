@@ -13,7 +13,7 @@ const (
 	leastBlockRows = 1 << 10
 	connectionRows = 512
 	connectionText = 64 << 10 // bytes of text in a block of connection events
-	selfRows       = 16 // more than come in a flush interval
+	selfRows       = 16       // more than come in a flush interval
 )
 
 // block holds the columns of up to capacity rows of one kind. One shard or the flusher owns it at a time, or the pool.
