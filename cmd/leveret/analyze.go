@@ -39,14 +39,16 @@ func runAnalyze(ctx context.Context, args []string, s streams) (int, error) {
 	if len(dirs) == 0 {
 		return 0, &options.UsageError{Command: "analyze", Err: errors.New("which capture? leveret analyze CAPTURE..., a directory that leveret run recorded")}
 	}
-	code, err := analyzeAndReport(ctx, dirs, &o.Report, o.Quiet, s)
+	code, err := analyzeAndReport(ctx, dirs, analyze.Options{MemoryBytes: o.Memory, Tmp: o.Tmp}, &o.Report, o.Quiet, s)
 	return exitCodeOf(ctx.Err() != nil, code), err
 }
 
 // analyzeAndReport reads captures, writes the report to stdout and the charts where asked, and judges the exit code.
-func analyzeAndReport(ctx context.Context, dirs []string, o *options.Report, quiet bool, s streams) (int, error) {
+func analyzeAndReport(ctx context.Context, dirs []string, limits analyze.Options, o *options.Report, quiet bool, s streams) (int, error) {
 	bar := newBar(s.err, quiet)
-	r, err := analyze.Run(ctx, dirs, analyze.Options{IntervalNS: int64(o.Interval), Progress: bar.show})
+	limits.IntervalNS, limits.Progress = int64(o.Interval), bar.show
+	limits.Announce = func(text string) { fmt.Fprintln(s.err, text) }
+	r, err := analyze.Run(ctx, dirs, limits)
 	bar.end()
 	if err != nil {
 		return exitFailed, err

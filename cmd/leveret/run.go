@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"time"
 
+	"leveret/analyze"
 	"leveret/capture"
 	"leveret/capture/event"
 	"leveret/capture/manifest"
@@ -54,7 +55,7 @@ func runLoad(ctx context.Context, args []string, s streams) (int, error) {
 		return exitCodeOf(interrupted, exitOK), nil
 	}
 	// The report is made even after Ctrl-C: only the second one keeps it from the user.
-	code, err := analyzeAndReport(context.WithoutCancel(ctx), []string{r.dir}, &o.Report, o.Quiet, s)
+	code, err := analyzeAndReport(context.WithoutCancel(ctx), []string{r.dir}, analyze.Options{}, &o.Report, o.Quiet, s)
 	if err == nil {
 		fmt.Fprintf(s.err, "recorded into %s\n", r.dir)
 	}

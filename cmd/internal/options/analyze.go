@@ -4,13 +4,19 @@ package options
 type Analyze struct {
 	Report Report
 	Quiet  bool
+	Memory int64  // bytes of working memory, beside a little per message
+	Tmp    string // directory of what outgrows it; "": the system's
 }
 
 // NewAnalyze returns the set of `leveret analyze` and the struct that it fills.
 func NewAnalyze() (*Set, *Analyze) {
 	a := &Analyze{}
 	rows := append(a.Report.options(), &Option{Name: "quiet", Group: groupReport, value: toggle(&a.Quiet, false),
-		Help: "no progress bar"})
+		Help: "no progress bar"},
+		&Option{Name: "memory", Arg: "BYTES", Group: groupReport, value: size(&a.Memory, 128<<20, 16<<20),
+			Help: "working memory; what outgrows it goes to a temporary file"},
+		&Option{Name: "tmp", Arg: "DIR", Group: groupReport, value: text(&a.Tmp, ""),
+			Help: "directory for that temporary file; without it the system's"})
 	return newSet("analyze", rows), a
 }
 
