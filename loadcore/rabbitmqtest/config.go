@@ -38,7 +38,8 @@ func (o Options) plugins() string {
 }
 
 // config returns the content of rabbitmq.conf. Statistics are collected every second, not every five, so that tests that
-// compare with the management API need not wait long.
+// compare with the management API need not wait long. The log goes to the standard output, which is a file: RabbitMQ's own
+// log files are written seconds late.
 func (n *Node) config() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, `listeners.tcp.1 = 127.0.0.1:%d
@@ -48,8 +49,9 @@ collect_statistics_interval = 1000
 default_user = %s
 default_pass = %s
 loopback_users = none
-log.console = false
-log.file.level = info
+log.file = false
+log.console = true
+log.console.level = info
 `, n.port, n.managementPort, n.rig.user, n.rig.password)
 	if n.certificates != nil {
 		fmt.Fprintf(&b, `listeners.ssl.1 = 127.0.0.1:%d

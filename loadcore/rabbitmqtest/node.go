@@ -138,7 +138,7 @@ func (n *Node) env() []string {
 		"RABBITMQ_BASE="+n.dir,
 		"RABBITMQ_MNESIA_BASE="+in("data"),
 		"RABBITMQ_LOG_BASE="+in("log"),
-		"RABBITMQ_LOGS="+n.logFile(),
+		"RABBITMQ_LOGS=-",
 		"RABBITMQ_PID_FILE="+in("rabbitmq.pid"),
 		"RABBITMQ_GENERATED_CONFIG_DIR="+in("config"),
 		"RABBITMQ_PLUGINS_EXPAND_DIR="+in("plugins"),
@@ -150,8 +150,8 @@ func (n *Node) env() []string {
 	)
 }
 
-func (n *Node) logFile() string    { return filepath.Join(n.dir, "log", "node.log") }
-func (n *Node) outputFile() string { return filepath.Join(n.dir, "output") }
+// logFile holds what the node prints, which is its log.
+func (n *Node) logFile() string { return filepath.Join(n.dir, "log.txt") }
 
 // start runs the node and waits until it says that its startup is complete. The node is told to report like a service of
 // systemd: RabbitMQ then sends its state to a socket, and READY=1 when `rabbitmqctl await_startup` would return.
@@ -168,7 +168,7 @@ func (n *Node) start(ctx context.Context) error {
 	}
 	// Open as long as the rig: the node complains in its log when it cannot report that it stops.
 	n.rig.keep(socket)
-	output, err := os.OpenFile(n.outputFile(), os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o600)
+	output, err := os.OpenFile(n.logFile(), os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o600)
 	if err != nil {
 		return fmt.Errorf("starting RabbitMQ: %w", err)
 	}
@@ -262,16 +262,12 @@ func (n *Node) CACert() string {
 	return n.certificates.CACert
 }
 
-// logTail returns the end of the node's log from the offset on, at most 64 KiB, or what the node printed where it came
-// to no log.
+// logTail returns the end of the node's log from the offset on, at most 64 KiB.
 func (n *Node) logTail(offset int64) string {
 	if text := tail(n.logFile(), offset); text != "" {
 		return "RabbitMQ's log:\n" + text
 	}
-	if offset > 0 {
-		return "RabbitMQ's log: nothing since the test began"
-	}
-	return "RabbitMQ printed:\n" + tail(n.outputFile(), 0)
+	return "RabbitMQ's log: nothing"
 }
 
 func tail(path string, offset int64) string {

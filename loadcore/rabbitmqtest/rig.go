@@ -1,6 +1,8 @@
 package rabbitmqtest
 
 import (
+	"bufio"
+	"bytes"
 	"context"
 	"crypto/rand"
 	_ "embed"
@@ -22,9 +24,6 @@ var watchdogScript string
 
 //go:embed launcher.sh
 var launcherScript string
-
-// liveName is the file of a rig that says that it has not been ended; the scripts know it too.
-const liveName = "live"
 
 // rig is what one node or the nodes of one cluster live in: a folder, a cookie, an epmd, and the watchdog that ends all
 // of it. Its processes are started through it only.
@@ -55,11 +54,8 @@ func newRig(ctx context.Context, nodes int) (r *rig, err error) {
 	if r.install, err = Find(); err != nil {
 		return nil, err
 	}
-	if r.dir, err = os.MkdirTemp("", "leveret-rabbitmq-"); err != nil {
-		return nil, fmt.Errorf("making the folder of a RabbitMQ node: %w", err)
-	}
 	if err := r.startWatchdog(); err != nil {
-		return nil, errors.Join(err, os.RemoveAll(r.dir))
+		return nil, err
 	}
 	defer func() {
 		if err != nil {
@@ -89,21 +85,29 @@ func secret(n int) string {
 	return hex.EncodeToString(b)
 }
 
+// startWatchdog makes the rig's folder by starting the watchdog of it.
 func (r *rig) startWatchdog() error {
-	if err := os.WriteFile(filepath.Join(r.dir, liveName), nil, 0o600); err != nil {
-		return fmt.Errorf("making the folder of a RabbitMQ node: %w", err)
-	}
+	r.dir = filepath.Join(os.TempDir(), "leveret-rabbitmq-"+secret(5))
 	r.watchdog = exec.Command("/bin/sh", "-c", watchdogScript, "leveret-watchdog", r.dir)
-	// Not the folder of the tests, which may go; no output inherited: `go test` waits until nobody holds its pipes.
-	r.watchdog.Dir = "/"
+	r.watchdog.Dir = "/" // not the folder of the tests, which may go
 	ownSession(r.watchdog)
+	var problem bytes.Buffer
+	r.watchdog.Stderr = &problem
 	pipe, err := r.watchdog.StdinPipe()
+	if err != nil {
+		return fmt.Errorf("starting the watchdog of a RabbitMQ node: %w", err)
+	}
+	ready, err := r.watchdog.StdoutPipe()
 	if err != nil {
 		return fmt.Errorf("starting the watchdog of a RabbitMQ node: %w", err)
 	}
 	r.pipe = pipe
 	if err := r.watchdog.Start(); err != nil {
 		return fmt.Errorf("starting the watchdog of a RabbitMQ node: %w", err)
+	}
+	if line, _ := bufio.NewReader(ready).ReadString('\n'); line != "ready\n" {
+		err := r.watchdog.Wait()
+		return fmt.Errorf("making the folder of a RabbitMQ node: %w: %s", err, bytes.TrimSpace(problem.Bytes()))
 	}
 	return nil
 }
