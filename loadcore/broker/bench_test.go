@@ -41,6 +41,7 @@ func endToEnd(b *testing.B, size, window int, singleAcks bool) {
 
 	b.ResetTimer()
 	b.ReportAllocs()
+	cpu := cpuTime()
 	done := make(chan error, 2)
 	var received atomic.Int64
 	go func() { done <- publishAll(pub, b.N, size, window, &received) }()
@@ -52,6 +53,7 @@ func endToEnd(b *testing.B, size, window int, singleAcks bool) {
 	}
 	b.StopTimer()
 	b.ReportMetric(float64(b.N)/b.Elapsed().Seconds(), "msg/s")
+	b.ReportMetric(float64((cpuTime()-cpu).Nanoseconds())/float64(b.N), "cpu-ns/msg") // broker and both clients
 }
 
 // maxLag is how far the publisher may be ahead of the consumer: confirms come whatever the consumer does, and the queue

@@ -30,7 +30,7 @@ KIND is one of
   return          returned with 312 NO_ROUTE and not delivered; only where published as mandatory
   stall           the broker stops reading all connections for a time, stall@N:DURATION
   block           memory alarm for a time (connection.blocked, then unblocked), block@N:DURATION
-  close-channel   the publishing channel is closed instead; code=N (default 406), text=TEXT
+  close-channel   the publishing channel is closed instead; code=N (default 406), text=TEXT without , and :
   cut             the publishing connection is cut in the middle of a frame
 Example: drop@1000-7000/1000,duplicate@500,corrupt@777:byte=3,delay@*:uniform=1ms..5ms`
 

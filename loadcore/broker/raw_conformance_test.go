@@ -128,10 +128,8 @@ var rawPrograms = []struct {
 		s.send(s.t, 3, &wire.ChannelOpen{})
 	}},
 	{"frame-max too low", func(s *rawSession) { s.tuneOk(wire.Limits{ChannelMax: 10, FrameMax: 4095}) }},
-	{"frame-max too high", func(s *rawSession) { s.tuneOk(wire.Limits{ChannelMax: 10, FrameMax: 131073}) }},
 	{"frame-max without limit", func(s *rawSession) { s.tuneOk(wire.Limits{ChannelMax: 10}) }},
 	{"channel-max too high", func(s *rawSession) { s.tuneOk(wire.Limits{ChannelMax: 2048, FrameMax: 4096}) }},
-	{"channel-max without limit", func(s *rawSession) { s.tuneOk(wire.Limits{FrameMax: 4096}) }},
 	{"vhost not there", func(s *rawSession) {
 		s.login()
 		s.expect(s.t, wire.ConnectionTuneID)
