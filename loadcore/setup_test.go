@@ -2,6 +2,7 @@ package loadcore
 
 import (
 	"context"
+	"os"
 	"testing"
 	"time"
 
@@ -13,7 +14,13 @@ import (
 	"go.uber.org/goleak"
 )
 
-func TestMain(m *testing.M) { rabbitmqtest.Main(m) }
+func TestMain(m *testing.M) {
+	if os.Getenv(asSink) != "" {
+		sinkMain()
+		return
+	}
+	rabbitmqtest.Main(m)
+}
 
 // noLeaks fails the test if it leaves a goroutine behind. It comes first in a test, so that it looks last, when the brokers
 // of the test are gone; brokers that outlive the test are started before.
@@ -25,11 +32,11 @@ func noLeaks(t *testing.T) {
 
 // admin is a plain blocking client for what tests need besides the engine: declaring and counting.
 type admin struct {
-	t    *testing.T
+	t    testing.TB
 	link *link
 }
 
-func newAdmin(t *testing.T, ep Endpoint) *admin {
+func newAdmin(t testing.TB, ep Endpoint) *admin {
 	t.Helper()
 	l, err := open(t.Context(), &ep, ConnectOptions{Name: "admin"}.withDefaults(&ep))
 	if err != nil {
@@ -94,7 +101,7 @@ func (r *adminReader) next() (wire.Method, error) {
 	}
 }
 
-func mustParse(t *testing.T, uri string) Endpoint {
+func mustParse(t testing.TB, uri string) Endpoint {
 	t.Helper()
 	ep, err := ParseURI(uri)
 	if err != nil {
