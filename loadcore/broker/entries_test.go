@@ -14,7 +14,7 @@ func TestEntriesLikeASortedSlice(t *testing.T) {
 	var out []uint64 // taken out, may come back
 	next := uint64(0)
 	mem := newMemory(1 << 40)
-	for step := range 50_000 {
+	for step := range 20_000 {
 		switch r.IntN(10) {
 		case 0, 1, 2, 3:
 			for range r.IntN(200) {

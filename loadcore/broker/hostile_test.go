@@ -255,6 +255,7 @@ func TestGarbageAfterHandshake(t *testing.T) {
 
 // TestCloseWithoutAnswer: a client that does not answer connection.close is waited for only so long.
 func TestCloseWithoutAnswer(t *testing.T) {
+	t.Parallel() // it waits
 	s := start(t, broker.Options{})
 	c := openRaw(t, s)
 	c.send(t, 99, &wire.ConfirmSelect{})

@@ -73,6 +73,7 @@ func TestLoginMechanism(t *testing.T) {
 }
 
 func TestHeartbeatsSent(t *testing.T) {
+	t.Parallel() // it waits
 	s := start(t, broker.Options{})
 	c := dialRaw(t, s)
 	c.handshake(t, nil, 1)
@@ -85,6 +86,7 @@ func TestHeartbeatsSent(t *testing.T) {
 }
 
 func TestHeartbeatsMissed(t *testing.T) {
+	t.Parallel() // it waits
 	s := start(t, broker.Options{})
 	silent, alive := dialRaw(t, s), dialRaw(t, s)
 	silent.handshake(t, nil, 1)
