@@ -36,6 +36,20 @@ func (w *Writer) Reserve(ctx context.Context, rows int) error {
 	})
 }
 
+// TryReserve is Reserve where nothing has to be waited for, which is so nearly always; else it is false and reserves nothing.
+func (w *Writer) TryReserve(rows int) bool {
+	if w.Err() != nil {
+		return false
+	}
+	w.pools.mu.Lock()
+	defer w.pools.mu.Unlock()
+	if !w.fits(rows) {
+		return false
+	}
+	w.accounts.grant(rows)
+	return true
+}
+
 // fits tells whether rows more messages may be sent. pools.mu is held.
 func (w *Writer) fits(rows int) bool {
 	p := &w.pools

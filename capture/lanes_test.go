@@ -3,6 +3,7 @@ package capture
 import (
 	"context"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -18,6 +19,7 @@ func TestConcurrentLanes(t *testing.T) {
 	dir := t.TempDir()
 	w := create(t, dir, startManifest(lanes, 100), Options{Memory: MinMemory, FlushInterval: 5 * time.Millisecond, Shards: 2})
 	var wg sync.WaitGroup
+	var self atomic.Int64 // intervals that found room
 	for lane := range lanes {
 		wg.Go(func() {
 			for i := range batches {
@@ -38,7 +40,9 @@ func TestConcurrentLanes(t *testing.T) {
 				w.Deliveries(&event.Deliveries{Consumer: uint16(lane), At: int64(i), Rows: rows})
 				w.Acks(&event.Acks{Consumer: uint16(lane), At: int64(i), Messages: batch})
 				w.Connection(&event.Connection{At: int64(i), Text: "x"})
-				w.Self(&event.Self{At: int64(i), SpanNS: 1})
+				if w.Self(&event.Self{At: int64(i), SpanNS: 1}) {
+					self.Add(1)
+				}
 				w.Congested()
 			}
 		})
@@ -49,7 +53,7 @@ func TestConcurrentLanes(t *testing.T) {
 		t.Fatal(err)
 	}
 	for k, want := range map[schema.Kind]int64{schema.Sends: lanes * batches * batch, schema.Settlements: lanes * batches * batch,
-		schema.Deliveries: lanes * batches * batch, schema.Writes: lanes * batches, schema.Acks: lanes * batches, schema.Connections: lanes * batches, schema.Self: lanes * batches} {
+		schema.Deliveries: lanes * batches * batch, schema.Writes: lanes * batches, schema.Acks: lanes * batches, schema.Connections: lanes * batches, schema.Self: self.Load()} {
 		if n := rowsOf(t, dir, k, nil); n != want {
 			t.Errorf("%s: %d rows, want %d", k, n, want)
 		}
@@ -85,6 +89,10 @@ func TestRecordAllocatesNothing(t *testing.T) {
 		for name, call := range map[string]func(){
 			"Reserve and Sends": func() {
 				w.Reserve(ctx, n)
+				w.Sends(&sends)
+			},
+			"TryReserve and Sends": func() {
+				w.TryReserve(n)
 				w.Sends(&sends)
 			},
 			"Settlements": func() { w.Settlements(&settled) },

@@ -5,19 +5,23 @@ import (
 	"leveret/capture/schema"
 )
 
-// Self records one interval of the process's observation of itself.
-func (w *Writer) Self(s *event.Self) {
+// Self records one interval of the process's observation of itself. It never waits for the disk: where there is no room it
+// is false, nothing is recorded, and the caller makes the interval a part of the next one.
+func (w *Writer) Self(s *event.Self) bool {
 	sh := &w.self
 	sh.Lock()
 	defer sh.Unlock()
+	if sh.cur == nil && !w.free(schema.Self) {
+		return false
+	}
 	b := w.room(&sh.slot)
 	if b == nil {
-		w.lose(schema.Self, 1)
-		return
+		return false
 	}
 	for i, v := range [...]int64{ // all columns are of 64 bits
 		schema.SelfAt:              s.At,
 		schema.SelfSpan:            s.SpanNS,
+		schema.SelfPublishing:      s.PublishingNS,
 		schema.SelfLateMessages:    s.LateMessages,
 		schema.SelfLateSum:         s.LateSumNS,
 		schema.SelfLateMax:         s.LateMaxNS,
@@ -49,4 +53,12 @@ func (w *Writer) Self(s *event.Self) {
 		fill(b, i, b.rows, 1, v)
 	}
 	w.added(&sh.slot, 1)
+	return true
+}
+
+// free tells whether a block of a kind can be had without waiting.
+func (w *Writer) free(k schema.Kind) bool {
+	w.pools.mu.Lock()
+	defer w.pools.mu.Unlock()
+	return w.pools.available(k) > 0
 }

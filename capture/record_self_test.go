@@ -13,7 +13,7 @@ func TestSelfRows(t *testing.T) {
 	dir := t.TempDir()
 	w := create(t, dir, startManifest(1, 1), Options{Shards: 2})
 	w.Self(&event.Self{
-		At: 1, SpanNS: 2, LateMessages: 3, LateSumNS: 4, LateMaxNS: -5,
+		At: 1, SpanNS: 2, PublishingNS: 30, LateMessages: 3, LateSumNS: 4, LateMaxNS: -5,
 		Window: event.Wait{SumNS: 6, MaxNS: 7}, Socket: event.Wait{SumNS: 8, MaxNS: 9},
 		Recorder: event.Wait{SumNS: 10, MaxNS: 11}, Schedule: event.Wait{SumNS: 12, MaxNS: 13},
 		PausedNS: 14, UnsentMaxBytes: 15, Writes: 16, WrittenMessages: 17, LargestWrite: 18,
@@ -26,8 +26,8 @@ func TestSelfRows(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := []string{
-		"1 2 3 4 -5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20 21 22 23 24 25 26 27 28 29",
-		"2 0 0 0 (null) 0 0 0 0 0 0 0 0 0 (null) 0 0 0 0 0 0 0 0 0 0 (null) (null) 0 0",
+		"1 2 30 3 4 -5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20 21 22 23 24 25 26 27 28 29",
+		"2 0 0 0 0 (null) 0 0 0 0 0 0 0 0 0 (null) 0 0 0 0 0 0 0 0 0 0 (null) (null) 0 0",
 	}
 	if got := recordedRows(t, dir, schema.Self); !slices.Equal(got, want) {
 		t.Errorf("%q, want\n%q", got, want)

@@ -43,6 +43,7 @@ type conn struct {
 	watch   watch         // the monitor's own
 
 	chores   atomic.Bool // the reader shall look after its lanes
+	seen     connSelf    // what the sampler looks at
 	withheld atomic.Bool // acks are withheld: the monitor pokes until they are sent
 	readers  sync.WaitGroup
 }

@@ -92,7 +92,15 @@ func (e *encoder) write(sock net.Conn, n int) (int, error) {
 	if e.pieces != nil {
 		return e.pieces.write(sock)
 	}
-	return sock.Write(e.buf[:n*len(e.one)])
+	return sock.Write(e.frames(n))
+}
+
+// frames are the bytes of the n messages that were stamped last; nil where they are no single piece.
+func (e *encoder) frames(n int) []byte {
+	if e.pieces != nil {
+		return nil
+	}
+	return e.buf[:n*len(e.one)]
 }
 
 // pieces are the frames of one large message as slices for one writev: what differs from message to message is in stamp,

@@ -20,8 +20,10 @@ import (
 type outbox struct {
 	clock *event.Clock
 	sock  net.Conn
-	try   *tryWriter  // nil where the socket cannot be tried without waiting (TLS)
-	fail  func(error) // what the connection does about a failed write
+	try   *tryWriter // nil where the socket cannot be tried without waiting (TLS)
+	// patient writes batches; nil where try is.
+	patient *patientWriter
+	fail    func(error) // what the connection does about a failed write
 
 	mu   sync.Mutex // held by who writes; guards rest
 	rest []byte     // posted frames on their way out, from off on; goes before anything else
@@ -44,6 +46,7 @@ func newOutbox(clock *event.Clock, l *link, fail func(error)) *outbox {
 	o := &outbox{clock: clock, sock: l.sock, fail: fail}
 	if l.sock == l.tcp {
 		o.try = newTryWriter(l.tcp)
+		o.patient = newPatientWriter(clock, o.try)
 	}
 	return o
 }

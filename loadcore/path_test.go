@@ -18,6 +18,7 @@ type discard struct {
 }
 
 func (*discard) Reserve(context.Context, int) error { return nil }
+func (*discard) TryReserve(int) bool                { return true }
 func (d *discard) Sends(s *event.Sends)             { d.sends += int64(s.N) }
 func (d *discard) Settlements(s *event.Settlements) {
 	for _, r := range s.Runs {
@@ -27,7 +28,7 @@ func (d *discard) Settlements(s *event.Settlements) {
 func (d *discard) Deliveries(b *event.Deliveries) { d.delivered += int64(len(b.Rows)) }
 func (*discard) Acks(*event.Acks)                 {}
 func (*discard) Connection(*event.Connection)     {}
-func (*discard) Self(*event.Self)                 {}
+func (*discard) Self(*event.Self) bool            { return true }
 func (*discard) Congested() bool                  { return false }
 func (*discard) Err() error                       { return nil }
 

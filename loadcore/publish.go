@@ -32,6 +32,7 @@ type producer struct {
 
 	confirms confirms
 	count    producerCount
+	seen     producerSelf
 }
 
 // producerCount is read by others while the run goes on. sent belongs to the producer, the others to the reader.
@@ -141,9 +142,11 @@ func (p *producer) nextDue(room int) (n int, w pause, more bool) {
 func (p *producer) sleep(w pause) {
 	p.parked.Store(w.forRoom)
 	if !w.forRoom || p.room() == 0 && !p.halted.Load() {
+		p.seen.begin(p.waitsFor(w), p.eng.clock.Now())
 		if w.until == math.MaxInt64 || p.eng.pacer.waitFor(&p.sleeper, w.until) {
 			<-p.wake
 		}
+		p.seen.end(p.eng.clock.Now())
 	}
 	p.parked.Store(false)
 }
@@ -152,7 +155,12 @@ func (p *producer) sleep(w pause) {
 func (p *producer) awake() { wakeUp(p.wake) }
 
 func (p *producer) reserve(n int) bool {
+	if p.eng.rec.TryReserve(n) {
+		return true
+	}
+	p.seen.begin(waitRecorder, p.eng.clock.Now())
 	err := p.eng.rec.Reserve(p.eng.publishing, n)
+	p.seen.end(p.eng.clock.Now())
 	if err != nil {
 		p.eng.recorderRefused()
 		if p.timed { // these slots stay unsent
@@ -166,7 +174,7 @@ func (p *producer) reserve(n int) bool {
 // the batch before the write call begins.
 func (p *producer) send(n int) bool {
 	out := p.ch.conn.out
-	out.lock()
+	p.lock(out)
 	if p.halted.Load() { // nothing may follow the close-ok of a channel, see channel.shut
 		out.unlock()
 		p.record(0, n, 0)
@@ -177,7 +185,7 @@ func (p *producer) send(n int) bool {
 	}
 	p.sends.Sent = p.eng.clock.Now()
 	out.begin(p.sends.Sent)
-	bytes, err := p.enc.write(out.sock, n)
+	bytes, err := p.write(out, n)
 	return p.written(n, bytes, err)
 }
 
@@ -186,6 +194,7 @@ func (p *producer) written(n, bytes int, err error) bool {
 	out := p.ch.conn.out
 	out.end()
 	p.sends.Written = p.eng.clock.Now()
+	p.seen.end(p.sends.Written)
 	out.unlock()
 	if err != nil {
 		// What the socket has not even begun to take was not sent.
@@ -209,6 +218,7 @@ func (p *producer) record(sent, unsent, bytes int) {
 		p.eng.rec.Sends(s)
 		p.seq += uint64(sent)
 		p.count.sent.Store(p.count.sent.Load() + int64(sent))
+		p.seen.wrote(s)
 	}
 	if unsent > 0 {
 		if s.Due != nil {

@@ -96,6 +96,7 @@ func (c *conn) fill() error {
 	in.filled = in.end == len(in.buf)
 	if n > 0 {
 		c.reads.Add(1)
+		c.seen.bytes.add(int64(n))
 		return nil // an error comes again with the next call
 	}
 	if err == nil {
@@ -243,13 +244,15 @@ func (c *conn) finishRead() error {
 func (c *conn) finishConsumers() (owing bool) {
 	congested := c.eng.rec.Congested()
 	hold := congested || c.out.congested()
-	acks, automatic := c.acks[:0], false
+	acks, automatic, deliveries := c.acks[:0], false, int64(0)
 	for _, s := range c.consumersRead {
+		deliveries += int64(s.tag) - s.count.received.Load()
 		acks = s.finishRead(acks, c.at, hold)
 		owing = owing || s.owes()
 		automatic = automatic || s.spec.AutoAck
 	}
 	c.consumersRead = c.consumersRead[:0]
+	c.seen.delivered(deliveries)
 	if len(acks) > 0 {
 		c.out.send(acks)
 	}
@@ -266,8 +269,11 @@ func (c *conn) finishConsumers() (owing bool) {
 // pauseReading waits until the recorder has caught up: with automatic acks only the socket's buffer can hold the broker
 // back. The run's own bounds end it as well.
 func (c *conn) pauseReading() {
-	for c.eng.rec.Congested() && c.eng.rec.Err() == nil && c.usable() {
+	for since := c.at; c.eng.rec.Congested() && c.eng.rec.Err() == nil && c.usable(); {
 		time.Sleep(time.Millisecond)
+		now := c.eng.clock.Now()
+		c.seen.paused.add(now - since)
+		since = now
 	}
 }
 

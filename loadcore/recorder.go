@@ -13,6 +13,8 @@ type Recorder interface {
 	// Reserve waits until there is room for rows more messages and all their settlements. It fails with the recorder's
 	// sticky error, with its stall timeout, or when ctx ends, and then nothing is reserved.
 	Reserve(ctx context.Context, rows int) error
+	// TryReserve is Reserve where there is room now; else it is false, and nothing is reserved.
+	TryReserve(rows int) bool
 	// Sends records messages that were reserved before, as not sent (Sent is event.None) those that came to nothing; it does
 	// not wait for the disk.
 	Sends(*event.Sends)
@@ -22,7 +24,9 @@ type Recorder interface {
 	Deliveries(*event.Deliveries)
 	Acks(*event.Acks)
 	Connection(*event.Connection)
-	Self(*event.Self)
+	// Self records an interval of self-observation unless that had to wait for the disk: then it is false and nothing is
+	// recorded.
+	Self(*event.Self) bool
 	// Congested says that deliveries outrun the disk: consumers with manual acks withhold acks, readers of consumers
 	// with automatic acks pause.
 	Congested() bool

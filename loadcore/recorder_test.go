@@ -19,6 +19,7 @@ type memory struct {
 	acks        []event.Acks
 	connections []event.Connection
 	self        []event.Self
+	refuseSelf  bool
 	reserved    int64
 
 	congested atomic.Bool
@@ -38,6 +39,10 @@ func (m *memory) Reserve(ctx context.Context, rows int) error {
 	m.reserved += int64(rows)
 	m.mu.Unlock()
 	return ctx.Err()
+}
+
+func (m *memory) TryReserve(rows int) bool {
+	return m.reserve == nil && m.Reserve(context.Background(), rows) == nil
 }
 
 func (m *memory) Sends(s *event.Sends) {
@@ -76,10 +81,14 @@ func (m *memory) Connection(c *event.Connection) {
 	m.mu.Unlock()
 }
 
-func (m *memory) Self(s *event.Self) {
+func (m *memory) Self(s *event.Self) bool {
 	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.refuseSelf {
+		return false
+	}
 	m.self = append(m.self, *s)
-	m.mu.Unlock()
+	return true
 }
 
 func (m *memory) Congested() bool { return m.congested.Load() }

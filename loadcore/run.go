@@ -43,6 +43,7 @@ type run struct {
 	*engine
 	outcome  *manifest.Outcome
 	writing  sync.WaitGroup // the producers
+	sampler  *sampler       // nil before load has begun
 	cpuStart int64
 	// drainTimer ends draining; nil before publishing has stopped.
 	drainTimer *time.Timer
@@ -68,6 +69,7 @@ func (r *run) run(ctx context.Context) (*manifest.Outcome, error) {
 			r.drain()
 		}
 		r.outcome.DrainEndNS = r.clock.Now()
+		r.sampler.stop()
 		r.outcome.CPUNS = cpuTime() - r.cpuStart
 	}
 	r.progress.enter(PhaseClosing)
@@ -132,11 +134,13 @@ func (r *run) begin() {
 	}
 	r.barrier.Store(now)
 	r.outcome.BarrierNS = now
+	r.sampler = r.newSampler(now)
 	r.publishers.Store(int32(len(r.producers)))
 	r.progress.enter(PhaseRunning)
 	for _, p := range r.producers {
 		r.writing.Go(func() {
 			p.publish()
+			p.seen.begin(waitNoMore, r.clock.Now())
 			if p.seq > event.MaxSequence {
 				r.producerFailed(p, fmt.Sprintf("the sequence of a producer ends after %d messages", uint64(event.MaxSequence)+1))
 			}
@@ -232,6 +236,7 @@ func (r *run) endPublishing() {
 	r.haltWrites()
 	r.writing.Wait()
 	r.outcome.PublishStopNS = r.clock.Now()
+	r.sampler.sample() // no interval of it is of both, the load and the drain
 	r.progress.enter(PhaseConfirming)
 	r.confirmsAwaited.Store(true)
 	for !r.confirmed() && r.draining.Err() == nil && r.fatalError() == nil {

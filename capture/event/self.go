@@ -2,11 +2,13 @@ package event
 
 // Self is what a recording process noticed of itself in one interval: with it the analysis tells a broker that is slow
 // from a client that is. Sums are over all producers (or connections) of the process, so that the share of their time is
-// sum / (span * producers); Max is the most that a single one of them had in the interval. What goes on when an interval
+// Sum / PublishingNS; Max is the most that a single one of them had in the interval. What goes on when an interval
 // ends is counted up to there. A figure that the system does not tell, or that has no message behind it, is None.
 type Self struct {
 	At     int64 // end of the interval
 	SpanNS int64 // its length
+	// PublishingNS is the time that producers were at it, over all: SpanNS for each that had not ended.
+	PublishingNS int64
 
 	// How late messages were: sent less due, of the messages sent in the interval that had a due time.
 	LateMessages int64
@@ -47,4 +49,34 @@ type Self struct {
 type Wait struct {
 	SumNS int64
 	MaxNS int64 // of a single producer
+}
+
+// Merge makes s the interval of both: later follows it, or is of another process. Times and counts add up; of the largest
+// of something the larger stays, so that a Wait's MaxNS is the most within one of the intervals.
+func (s *Self) Merge(later *Self) {
+	s.At = max(s.At, later.At)
+	for _, p := range [...]struct{ to, from *int64 }{
+		{&s.SpanNS, &later.SpanNS}, {&s.PublishingNS, &later.PublishingNS},
+		{&s.LateMessages, &later.LateMessages}, {&s.LateSumNS, &later.LateSumNS},
+		{&s.Window.SumNS, &later.Window.SumNS}, {&s.Socket.SumNS, &later.Socket.SumNS},
+		{&s.Recorder.SumNS, &later.Recorder.SumNS}, {&s.Schedule.SumNS, &later.Schedule.SumNS}, {&s.PausedNS, &later.PausedNS},
+		{&s.Writes, &later.Writes}, {&s.WrittenMessages, &later.WrittenMessages}, {&s.Reads, &later.Reads}, {&s.ReadBytes, &later.ReadBytes},
+		{&s.DeliveryReads, &later.DeliveryReads}, {&s.Deliveries, &later.Deliveries},
+		{&s.GCCycles, &later.GCCycles}, {&s.GCPauseNS, &later.GCPauseNS},
+	} {
+		*p.to += *p.from
+	}
+	for _, p := range [...]struct{ to, from *int64 }{ // None is the least there is
+		{&s.LateMaxNS, &later.LateMaxNS}, {&s.Window.MaxNS, &later.Window.MaxNS}, {&s.Socket.MaxNS, &later.Socket.MaxNS},
+		{&s.Recorder.MaxNS, &later.Recorder.MaxNS}, {&s.Schedule.MaxNS, &later.Schedule.MaxNS},
+		{&s.UnsentMaxBytes, &later.UnsentMaxBytes}, {&s.LargestWrite, &later.LargestWrite}, {&s.LargestRead, &later.LargestRead},
+		{&s.SchedLatencyP99NS, &later.SchedLatencyP99NS}, {&s.HeapBytes, &later.HeapBytes}, {&s.Goroutines, &later.Goroutines},
+	} {
+		*p.to = max(*p.to, *p.from)
+	}
+	if s.CPUNS == None || later.CPUNS == None {
+		s.CPUNS = None
+	} else {
+		s.CPUNS += later.CPUNS
+	}
 }

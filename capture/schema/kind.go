@@ -31,7 +31,7 @@ const (
 	lastKind = Self
 
 	// maxColumns is the most that a kind has.
-	maxColumns = 29
+	maxColumns = 30
 )
 
 // Kinds are all kinds, in the order of their numbers.

@@ -4,6 +4,7 @@ package schema
 const (
 	SelfAt = iota
 	SelfSpan
+	SelfPublishing
 	SelfLateMessages
 	SelfLateSum
 	SelfLateMax
@@ -36,6 +37,7 @@ const (
 var selfColumns = []Column{
 	SelfAt:              {Name: "at_ns", Type: I64},
 	SelfSpan:            {Name: "span_ns", Type: I64, Amount: true},
+	SelfPublishing:      {Name: "publishing_sum_ns", Type: I64, Amount: true},
 	SelfLateMessages:    {Name: "late_messages", Type: U64},
 	SelfLateSum:         {Name: "late_sum_ns", Type: I64, Amount: true},
 	SelfLateMax:         {Name: "late_max_ns", Type: I64, Nullable: true, Amount: true},
