@@ -11,7 +11,7 @@ STATICCHECK := honnef.co/go/tools/cmd/staticcheck@v0.8.2
 RACE_PACKAGES := ./loadcore ./loadcore/broker ./capture/...
 
 .DEFAULT_GOAL := help
-.PHONY: help build run test test-long race fuzz bench lint rules check rabbitmq clean need-rabbitmq need-npm
+.PHONY: help build run test test-long race fuzz bench lint rules check rabbitmq clean
 
 help:
 	@echo "make TARGET, TARGET one of"
@@ -27,19 +27,23 @@ run: build ## record ten seconds of load, analyze it, draw charts (URI=amqp://us
 	bin/leveret run $${LEVERET_RUN_URI:+--uri "$$LEVERET_RUN_URI"} --time 10 --confirm 1000 \
 		--capture $$capture --charts $$capture-charts
 
-test: need-rabbitmq need-npm ## run all tests, with a real RabbitMQ (installs it where it can)
+test: ## run all tests, with a real RabbitMQ (installs it where it can)
+	@.ci/need rabbitmq npm
 	$(GO) test -count=1 -timeout 9m $(PACKAGES)
 
-test-long: need-rabbitmq need-npm ## run all tests and those that take longer (build tag long)
+test-long: ## run all tests and those that take longer (build tag long)
+	@.ci/need rabbitmq npm
 	$(GO) test -count=1 -tags long -timeout 90m $(PACKAGES)
 
-race: need-rabbitmq need-npm ## run the tests of engine, broker and capture with the race detector
+race: ## run the tests of engine, broker and capture with the race detector
+	@.ci/need rabbitmq npm
 	$(GO) test -count=1 -race -timeout 9m $(RACE_PACKAGES)
 
 fuzz: ## run each fuzz target for FUZZTIME (5s)
 	@.ci/fuzz $(FUZZTIME)
 
-bench: need-rabbitmq ## run the benchmarks (BENCH=regexp BENCHCOUNT=5 PACKAGES=./...), one package at a time
+bench: ## run the benchmarks (BENCH=regexp BENCHCOUNT=5 PACKAGES=./...), one package at a time
+	@.ci/need rabbitmq
 	$(GO) test -p 1 -run '^$$' -bench '$(BENCH)' -benchmem -count $(BENCHCOUNT) -timeout 60m $(PACKAGES)
 
 lint: ## check formatting, go.mod, vet and staticcheck
@@ -63,14 +67,9 @@ check: ## run everything that a change must pass: lint, rules, run, test, race, 
 	@if [ "$$CI" = true ] && [ -n "$$(git status --porcelain)" ]; then \
 		echo "the checks left files behind:"; git status --short; exit 1; fi
 
-rabbitmq: need-rabbitmq ## run a private RabbitMQ in the foreground until Ctrl-C (NODE='-tls -port 5672')
+rabbitmq: ## run a private RabbitMQ in the foreground until Ctrl-C (NODE='-tls -port 5672')
+	@.ci/need rabbitmq
 	@$(GO) build -o bin/rabbitmq-node ./loadcore/rabbitmqtest/node && exec bin/rabbitmq-node $(NODE)
 
 clean: ## remove what was built, and what make run recorded
 	rm -rf bin captures/make-run-*
-
-need-rabbitmq:
-	@.ci/need rabbitmq
-
-need-npm:
-	@.ci/need npm
