@@ -265,7 +265,7 @@ func TestPlanValidate(t *testing.T) {
 		{func(p *Plan) { p.Consumers[0].Queues = []int{3} }, []string{"queue 3"}},
 		{func(p *Plan) { p.Consumers[0].Prefetch = 70000 }, []string{"--qos=70000"}},
 		{func(p *Plan) { p.Tag = 4096 }, []string{"4096", "4095"}},
-		{func(p *Plan) { p.FrameMax = 100 }, []string{"--frame-max=100", "4096"}},
+		{func(p *Plan) { p.FrameMax = 100 }, []string{"--framemax=100", "4096"}},
 		{func(p *Plan) { p.Time = -1 }, []string{"--time"}},
 		{func(p *Plan) { p.Topology.Routes[0].RoutingKey = strings.Repeat("k", 256) }, []string{"--routing-key", "255"}},
 		{func(p *Plan) { p.Topology = nil }, []string{"topology"}},

@@ -68,7 +68,7 @@ func (p *Plan) Validate() error {
 		}
 	}
 	if err := checkFrameMax(p.FrameMax); err != nil {
-		bad("--frame-max=%d: %w", p.FrameMax, err)
+		bad("--framemax=%d: %w", p.FrameMax, err)
 	}
 	if len(p.Topology.Queues) > math.MaxUint16+1 || len(p.Topology.Routes) > math.MaxUint16+1 {
 		bad("the topology has %d queues and %d routes, at most %d of each fit the record", len(p.Topology.Queues), len(p.Topology.Routes), math.MaxUint16+1)

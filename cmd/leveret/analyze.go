@@ -39,6 +39,9 @@ func runAnalyze(ctx context.Context, args []string, s streams) (int, error) {
 	if len(dirs) == 0 {
 		return 0, &options.UsageError{Command: "analyze", Err: errors.New("which capture? leveret analyze CAPTURE..., a directory that leveret run recorded")}
 	}
+	if err := o.Report.Check(); err != nil {
+		return 0, &options.UsageError{Command: "analyze", Err: err}
+	}
 	code, err := analyzeAndReport(ctx, dirs, analyze.Options{MemoryBytes: o.Memory, Tmp: o.Tmp}, &o.Report, o.Quiet, s)
 	return exitCodeOf(ctx.Err() != nil, code), err
 }
@@ -50,6 +53,9 @@ func analyzeAndReport(ctx context.Context, dirs []string, limits analyze.Options
 	limits.Announce = func(text string) { fmt.Fprintln(s.err, text) }
 	r, err := analyze.Run(ctx, dirs, limits)
 	bar.end()
+	if ctx.Err() != nil {
+		return exitInterrupted, errors.New("interrupted before the report was made; the capture is as it was")
+	}
 	if err != nil {
 		return exitFailed, err
 	}
@@ -68,7 +74,9 @@ func writeReport(r *result.Result, o *options.Report, s streams) error {
 	if o.Format == "json" {
 		return reports.JSON(s.out, r)
 	}
-	return reports.Text(s.out, r, reports.TextOptions{ASCII: !speaksUTF8(), Color: isTerminal(s.out) && os.Getenv("NO_COLOR") == ""})
+	return reports.Text(s.out, r, reports.TextOptions{
+		Width: terminalWidth(s.out), ASCII: !speaksUTF8(), Color: isTerminal(s.out) && os.Getenv("NO_COLOR") == "",
+	})
 }
 
 func writeCharts(r *result.Result, o *options.Report, s streams) error {

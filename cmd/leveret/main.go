@@ -12,8 +12,6 @@ import (
 	"strings"
 	"syscall"
 
-	"github.com/spf13/pflag"
-
 	"leveret/cmd/internal/options"
 )
 
@@ -53,10 +51,13 @@ func main() {
 func interruptible() context.Context {
 	ctx, cancel := context.WithCancel(context.Background())
 	signals := make(chan os.Signal, 2)
-	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
+	// A terminal that goes away is an interrupt too: the record has to be closed. Nobody reading what is printed is none:
+	// writing to a closed pipe fails then, and the run goes on.
+	signal.Notify(signals, os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
+	signal.Ignore(syscall.SIGPIPE)
 	go func() {
 		<-signals
-		fmt.Fprintln(os.Stderr, "leveret: stopping; once more to exit at once")
+		fmt.Fprintln(os.Stderr, "\nleveret: stopping; once more to exit at once")
 		cancel()
 		<-signals
 		os.Exit(exitInterrupted)
@@ -75,6 +76,10 @@ func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 	case "help", "--help", "-h":
 		return help(rest, s)
 	case "version", "--version":
+		if len(rest) > 0 {
+			fmt.Fprintf(stderr, "leveret version: unexpected argument %q\n", rest[0])
+			return exitUsage
+		}
 		fmt.Fprintf(stdout, "leveret %s\n", toolVersion())
 		return exitOK
 	}
@@ -93,7 +98,7 @@ func report(c command, s streams, f func() (int, error)) int {
 	switch {
 	case err == nil:
 		return code
-	case errors.Is(err, pflag.ErrHelp):
+	case errors.Is(err, options.ErrHelp):
 		c.help(s.out)
 		return exitOK
 	case errors.As(err, &mistake):
@@ -119,7 +124,7 @@ func find(name string) (command, bool) {
 }
 
 func help(args []string, s streams) int {
-	if len(args) == 0 {
+	if len(args) == 0 || args[0] == "help" || args[0] == "version" {
 		usage(s.out)
 		return exitOK
 	}
@@ -139,7 +144,7 @@ Usage: leveret COMMAND [options]
 
 `)
 	for _, c := range commands() {
-		fmt.Fprintf(w, "  %-10s%s\n", c.name, c.summary)
+		fmt.Fprintf(w, "  %-10s %s\n", c.name, c.summary)
 	}
 	fmt.Fprint(w, `  help       shows this, or the help of a command: leveret help run
   version    shows the version

@@ -23,7 +23,7 @@ func showProgress(p *loadcore.Plan, quiet bool, w io.Writer) (stop func()) {
 	done, ended := make(chan struct{}), make(chan struct{})
 	go func() {
 		defer close(ended)
-		line := progressLine{out: w, inPlace: isTerminal(w), time: p.Time}
+		line := progressLine{out: w, inPlace: isTerminal(w), plan: progressPlan{p}}
 		ticker := time.NewTicker(progressInterval)
 		defer ticker.Stop()
 		for {
@@ -43,7 +43,7 @@ func showProgress(p *loadcore.Plan, quiet bool, w io.Writer) (stop func()) {
 type progressLine struct {
 	out     io.Writer
 	inPlace bool
-	time    time.Duration
+	plan    progressPlan
 
 	started, previous time.Time
 	counts            loadcore.Counts
@@ -60,13 +60,14 @@ func (l *progressLine) show(now time.Time, c loadcore.Counts) {
 		l.previous = l.started
 	}
 	seconds := now.Sub(l.previous).Seconds()
-	rate := func(now, before int64) string { return grouped(int64(float64(now-before)/seconds+0.5)) + "/s" }
 	var b strings.Builder
 	fmt.Fprintf(&b, "%4.0f s", now.Sub(l.started).Seconds())
-	if l.time > 0 {
-		fmt.Fprintf(&b, " of %g s", l.time.Seconds())
+	if l.plan.Time > 0 && c.Phase == loadcore.PhaseRunning {
+		fmt.Fprintf(&b, " of %g s", l.plan.Time.Seconds())
 	}
-	fmt.Fprintf(&b, "  sent %s  confirmed %s  received %s", rate(c.Sent, l.counts.Sent), rate(c.Confirmed, l.counts.Confirmed), rate(c.Received, l.counts.Received))
+	for _, r := range l.plan.rates(c, l.counts) {
+		fmt.Fprintf(&b, "  %s %s/s", r.name, grouped(int64(float64(r.events)/seconds+0.5)))
+	}
 	if c.Blocked > 0 {
 		fmt.Fprintf(&b, "  blocked %d", c.Blocked)
 	}
@@ -87,6 +88,10 @@ func (l *progressLine) print(text string) {
 	if !l.inPlace {
 		fmt.Fprintln(l.out, text)
 		return
+	}
+	// A line that the terminal has to break could not be written over.
+	if width := terminalWidth(l.out); width > 1 && len(text) >= width {
+		text = text[:width-1]
 	}
 	fmt.Fprintf(l.out, "\r%-*s", l.width, text)
 	l.width = len(text)
@@ -110,4 +115,39 @@ func grouped(n int64) string {
 func isTerminal(w io.Writer) bool {
 	f, ok := w.(*os.File)
 	return ok && term.IsTerminal(int(f.Fd())) && os.Getenv("TERM") != "dumb"
+}
+
+// progressPlan says which events a run can have at all: the others are not shown as 0.
+type progressPlan struct{ *loadcore.Plan }
+
+type progressRate struct {
+	name   string
+	events int64
+}
+
+func (p progressPlan) rates(now, before loadcore.Counts) []progressRate {
+	var rates []progressRate
+	if len(p.Producers) > 0 {
+		rates = append(rates, progressRate{"sent", now.Sent - before.Sent})
+		if p.Producers[0].Confirm > 0 {
+			rates = append(rates, progressRate{"confirmed", now.Confirmed - before.Confirmed})
+		}
+	}
+	if len(p.Consumers) > 0 {
+		rates = append(rates, progressRate{"received", now.Received - before.Received})
+	}
+	return rates
+}
+
+// terminalWidth is the number of columns of the terminal that w is; 0 where it is none, or does not tell.
+func terminalWidth(w io.Writer) int {
+	f, ok := w.(*os.File)
+	if !ok {
+		return 0
+	}
+	width, _, err := term.GetSize(int(f.Fd()))
+	if err != nil {
+		return 0
+	}
+	return width
 }

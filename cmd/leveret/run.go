@@ -56,9 +56,7 @@ func runLoad(ctx context.Context, args []string, s streams) (int, error) {
 	}
 	// The report is made even after Ctrl-C: only the second one keeps it from the user.
 	code, err := analyzeAndReport(context.WithoutCancel(ctx), []string{r.dir}, analyze.Options{}, &o.Report, o.Quiet, s)
-	if err == nil {
-		fmt.Fprintf(s.err, "recorded into %s\n", r.dir)
-	}
+	fmt.Fprintf(s.err, "recorded into %s\n", r.dir)
 	if err == nil && r.outcome.failed() && code == exitOK {
 		code = exitFailed
 	}
@@ -124,6 +122,9 @@ func (r *recording) prepare() error {
 	if r.dir == "" {
 		r.dir = filepath.Join(manifest.DefaultsRoot, o.ID)
 	}
+	if err := o.Report.Check(); err != nil {
+		return err
+	}
 	r.plan = planOf(o, r.topology)
 	return r.plan.Validate()
 }
@@ -161,7 +162,7 @@ func (r *recording) meet(ctx context.Context) (manifest.Broker, error) {
 	if err != nil {
 		return peer, err
 	}
-	peer.Embedded = peer.Embedded || r.options.URI == ""
+	peer.Embedded = peer.Product == broker.Product
 	peer.SameHost = sameHost(r.endpoint.Host)
 	if peer.Embedded {
 		fmt.Fprintln(r.err, "through the embedded broker: this run measures leveret, not RabbitMQ")
@@ -185,6 +186,7 @@ func (r *recording) captured(ctx context.Context, peer manifest.Broker) (bool, e
 	if err != nil {
 		return false, err
 	}
+	fmt.Fprintf(r.err, "recording into %s\n", r.dir)
 	stop := showProgress(r.plan, r.options.Quiet, r.err)
 	outcome, runErr := loadcore.Run(ctx, r.plan, writer)
 	stop()

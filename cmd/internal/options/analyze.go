@@ -37,6 +37,6 @@ func NewBroker() (*Set, *Broker) {
 		{Name: "cert", Arg: "FILE", Group: groupEmbedded, value: text(&b.Cert, ""), Help: "PEM file of the server's certificate; makes it amqps"},
 		{Name: "key", Arg: "FILE", Group: groupEmbedded, value: text(&b.Key, ""), Help: "PEM file of the server's private key"},
 		{Name: "cacert", Arg: "FILE", Group: groupEmbedded, value: text(&b.CACert, ""), Help: "PEM file of the authorities whose client certificates are accepted"},
-		faultsOption(&b.Faults),
+		faultsOption(&b.Faults, "what the broker does wrong on purpose, by message number; the faults are listed below"),
 	}), b
 }

@@ -74,6 +74,10 @@ func TestMistakesNameOptionValueAndRemedy(t *testing.T) {
 		{"--flag persistant", `"persistant" is none of persistent, mandatory`},
 		{"--auto-delete maybe", "must be true or false"},
 		{"--queue-args =3", `"=3" has no key`},
+		{"--queue a,b,a", `"a" stands there twice`},
+		{"-rate 10", "long names take two dashes, --rate"},
+		{"--heartbeat 0.5", "must be whole seconds"},
+		{"--id ../x", "must be a name without slashes"},
 		{"--record-memory 1x", "must be a number of bytes"},
 	} {
 		_, _, err := parseRun(t, strings.Fields(c.args)...)

@@ -64,15 +64,6 @@ type Run struct {
 	Faults string
 }
 
-// Report holds the options that say how results are shown; run and analyze share them.
-type Report struct {
-	Format      string
-	Charts      string // directory; "" : none
-	ChartFormat []string
-	Interval    time.Duration // 0: chosen by the length of the run
-	Strict      bool
-}
-
 // redactURI is set by NewRun's caller, so that this package needs to know nothing of URIs.
 type redactor = func(string) string
 
@@ -91,7 +82,7 @@ func NewRun(redactURI redactor) (*Set, *Run) {
 	rows = append(rows, r.Report.options()...)
 	rows = append(rows, &Option{Name: "quiet", Group: groupReport, value: toggle(&r.Quiet, false),
 		Help: "no progress lines"})
-	rows = append(rows, faultsOption(&r.Faults))
+	rows = append(rows, faultsOption(&r.Faults, "what the embedded broker does wrong on purpose, by message number; leveret broker --help lists the faults"))
 	return newSet("run", rows), r
 }
 
@@ -106,7 +97,7 @@ func (r *Run) connectionOptions(redact redactor) []*Option {
 		{Name: "insecure", Group: groupBroker, value: toggle(&r.Insecure, false), Help: "accept any certificate; warned about, and recorded"},
 		{Name: "sasl-external", PerfTest: []string{"se"}, Group: groupBroker, value: toggle(&r.SASLExternal, false), Help: "log in by the client's certificate (EXTERNAL) instead of user and password"},
 		{Name: "connect-timeout", Arg: "SECONDS", Group: groupBroker, value: seconds(&r.ConnectTimeout, 10*time.Second, time.Millisecond), Help: "time allowed for one connection to open, handshakes included"},
-		{Name: "heartbeat", PerfTest: []string{"b"}, Arg: "SECONDS", Group: groupBroker, value: seconds(&r.Heartbeat, 0, 0), Help: "heartbeat to ask for, whole seconds; 0 takes the broker's"},
+		{Name: "heartbeat", PerfTest: []string{"b"}, Arg: "SECONDS", Group: groupBroker, value: wholeSeconds(&r.Heartbeat, 0, 0), Help: "heartbeat to ask for, whole seconds; 0 takes the broker's"},
 		{Name: "framemax", PerfTest: []string{"M"}, Arg: "BYTES", Group: groupBroker, value: size(&r.FrameMax, 0, 0), Help: "largest frame to ask for; 0 takes the broker's"},
 	}
 }
@@ -129,7 +120,7 @@ func (r *Run) producerOptions() []*Option {
 		{Name: "producer-channel-count", PerfTest: []string{"X"}, Arg: "N", Group: groupProduce, value: integer(&r.ProducerChannelCount, 1, 1, math.MaxUint16), Help: "channels per producer connection; each is a producer with its own rate, window and limit"},
 		{Name: "size", PerfTest: []string{"s"}, Arg: "BYTES", Group: groupProduce, value: integer(&r.Size, 12, 12, math.MaxInt32), Help: "body size; 12 is the least, it holds the message's identity and checksum"},
 		{Name: "rate", PerfTest: []string{"r"}, Arg: "MSG/S", Group: groupProduce, value: rate(&r.Rate), Help: "messages per second of each producer channel, evenly spaced; -1: as fast as the broker takes them"},
-		{Name: "confirm", PerfTest: []string{"c"}, Arg: "N", Group: groupProduce, value: integer(&r.Confirm, -1, -1, 1<<20), Help: "publisher confirms with at most N unconfirmed per producer channel; -1: no confirms"},
+		{Name: "confirm", PerfTest: []string{"c"}, Arg: "N", Group: groupProduce, value: integer(&r.Confirm, -1, -1, 1<<20), Help: "publisher confirms with at most N unconfirmed per producer channel; -1 or 0: no confirms"},
 		{Name: "flag", PerfTest: []string{"f"}, Arg: "FLAG,...", Group: groupProduce, value: choices(&r.Flags, "", "persistent", "mandatory"), Help: "persistent (queues are then durable) and/or mandatory"},
 		{Name: "batch", Arg: "N", Group: groupProduce, value: integer(&r.Batch, 256, 1, 1<<16), Help: "most messages in one write; batches never wait for messages that are not due"},
 		{Name: "pmessages", PerfTest: []string{"C"}, Arg: "N", Group: groupProduce, value: integer[int64](&r.PMessages, 0, 0, event.MaxSequence), Help: "messages per producer channel; 0: no limit"},
@@ -158,7 +149,7 @@ func (r *Run) limitOptions() []*Option {
 
 func (r *Run) recordOptions() []*Option {
 	return []*Option{
-		{Name: "id", PerfTest: []string{"d"}, Arg: "ID", Group: groupRecord, value: text(&r.ID, ""), Help: "name of the run; without it one made of date and time"},
+		{Name: "id", PerfTest: []string{"d"}, Arg: "ID", Group: groupRecord, value: fileName(&r.ID), Help: "name of the run; without it one made of date and time"},
 		{Name: "capture", Arg: "DIR", Group: groupRecord, value: text(&r.Capture, ""), Help: "directory to record into, refused if it holds something; without it captures/ID"},
 		{Name: "compression", Arg: "CODEC", Group: groupRecord, value: choice(&r.Compression, "lz4", "none", "lz4", "zstd"), Help: "compression of the record: none, lz4 or zstd"},
 		{Name: "record-memory", Arg: "BYTES", Group: groupRecord, value: size(&r.RecordMemory, 64<<20, 1<<20), Help: "most memory for rows that are not on disk yet"},
@@ -167,17 +158,6 @@ func (r *Run) recordOptions() []*Option {
 	}
 }
 
-func (r *Report) options() []*Option {
-	return []*Option{
-		{Name: "format", Arg: "FORMAT", Group: groupReport, value: choice(&r.Format, "text", "text", "json"), Help: "form of the report on stdout: text or json"},
-		{Name: "charts", Arg: "DIR", Group: groupReport, value: text(&r.Charts, ""), Help: "write charts into this directory"},
-		{Name: "chart-format", Arg: "FORMAT,...", Group: groupReport, value: choices(&r.ChartFormat, "png,svg", "png", "svg"), Help: "formats of the charts: png, svg"},
-		{Name: "interval", PerfTest: []string{"i"}, Arg: "SECONDS", Group: groupReport, value: seconds(&r.Interval, 0, 0), Help: "length of the intervals in report and charts; 0: chosen by the length of the run"},
-		{Name: "strict", Group: groupReport, value: toggle(&r.Strict, false), Help: "exit with 3 also when the verdict is INCONCLUSIVE or there is a warning"},
-	}
-}
-
-func faultsOption(p *string) *Option {
-	return &Option{Name: "faults", Arg: "FAULT,...", Group: groupEmbedded, value: text(p, ""),
-		Help: "what the embedded broker does wrong on purpose, by message number; leveret broker --help lists the faults"}
+func faultsOption(p *string, help string) *Option {
+	return &Option{Name: "faults", Arg: "FAULT,...", Group: groupEmbedded, value: text(p, ""), Help: help}
 }

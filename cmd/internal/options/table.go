@@ -63,11 +63,14 @@ func newSet(command string, options []*Option) *Set {
 	return s
 }
 
-// Parse reads the arguments into the set's struct and returns what is left of them. It returns pflag.ErrHelp where help
-// was asked for, and a *UsageError for anything wrong.
+// ErrHelp says that help was asked for.
+var ErrHelp = pflag.ErrHelp
+
+// Parse reads the arguments into the set's struct and returns what is left of them. It returns ErrHelp where help was
+// asked for, and a *UsageError for anything wrong.
 func (s *Set) Parse(args []string) ([]string, error) {
 	err := s.flags.Parse(args)
-	if err == pflag.ErrHelp {
+	if err == ErrHelp {
 		return nil, err
 	}
 	if err != nil {
@@ -142,6 +145,9 @@ func (s *Set) unknown(e *pflag.NotExistError) error {
 	given := e.GetSpecifiedName()
 	if shorts := e.GetSpecifiedShortnames(); shorts != "" {
 		given = shorts
+		if o := s.find(strings.SplitN(given, "=", 2)[0]); o.value != nil {
+			return fmt.Errorf("unknown option -%s: long names take two dashes, --%s", given, o.Name)
+		}
 		if o := s.byPerfTest(given); o != nil {
 			return fmt.Errorf("unknown option -%s: options of %s have long names, this one is --%s", given, s.command, o.Name)
 		}
@@ -167,9 +173,9 @@ func (s *Set) byPerfTest(given string) *Option {
 	return nil
 }
 
-// nearest returns the name within two edits, the closest first, or "".
+// nearest returns the closest name within two edits that are fewer than half of the letters given, or "".
 func nearest(given string, options []*Option) string {
-	best, name := 3, ""
+	best, name := min(3, (len(given)+1)/2), ""
 	for _, o := range options {
 		if d := edits(given, o.Name); d < best {
 			best, name = d, o.Name

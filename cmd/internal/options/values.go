@@ -33,12 +33,16 @@ func text(p *string, initial string) value {
 	return value{func() string { return *p }, func(s string) error { *p = s; return nil }, "text"}
 }
 
-// list splits at commas and drops empty items.
+// list splits at commas and drops empty items; an item that comes twice is a mistake.
 func list(p *[]string) value {
 	return value{func() string { return strings.Join(*p, ",") }, func(s string) error {
 		*p = nil
 		for item := range strings.SplitSeq(s, ",") {
-			if item = strings.TrimSpace(item); item != "" {
+			item = strings.TrimSpace(item)
+			if contains(*p, item) {
+				return fmt.Errorf("%q stands there twice: name it once", item)
+			}
+			if item != "" {
 				*p = append(*p, item)
 			}
 		}
@@ -129,6 +133,22 @@ func seconds(p *time.Duration, initial, least time.Duration) value {
 		*p = d
 		return nil
 	}, "seconds"}
+}
+
+// wholeSeconds is seconds for values that the protocol carries without fraction.
+func wholeSeconds(p *time.Duration, initial, least time.Duration) value {
+	v := seconds(p, initial, least)
+	plain := v.set
+	v.set = func(s string) error {
+		if err := plain(s); err != nil {
+			return err
+		}
+		if *p%time.Second != 0 {
+			return errors.New("must be whole seconds")
+		}
+		return nil
+	}
+	return v
 }
 
 func parseSeconds(s string) (time.Duration, error) {
@@ -225,4 +245,17 @@ func parseRate(s string) (manifest.Rate, error) {
 		return manifest.Rate{}, errors.New("must be at most 1000000000")
 	}
 	return manifest.Rate{Messages: n, PerNS: per}, nil
+}
+
+// fileName is a text that can be the name of a directory.
+func fileName(p *string) value {
+	v := text(p, "")
+	v.set = func(s string) error {
+		if s == "" || s == "." || s == ".." || strings.ContainsAny(s, "/\\\x00") {
+			return errors.New("must be a name without slashes: it names the run and its directory")
+		}
+		*p = s
+		return nil
+	}
+	return v
 }
