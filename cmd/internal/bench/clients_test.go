@@ -171,7 +171,7 @@ func (*dropper) Settlements(*event.Settlements)     {}
 func (d *dropper) Deliveries(b *event.Deliveries)   { d.last.Store(b.At) }
 func (*dropper) Acks(*event.Acks)                   {}
 func (*dropper) Connection(*event.Connection)       {}
-func (*dropper) Self(*event.Self)                   {}
+func (*dropper) Self(*event.Self) bool              { return true }
 func (*dropper) Congested() bool                    { return false }
 func (*dropper) Err() error                         { return nil }
 
