@@ -162,18 +162,13 @@ func playUnrecorded(c contest) (report, error) {
 	return report{Sent: out.Sent, Received: out.Received, ElapsedNS: rec.last.Load() - out.BarrierNS}, nil
 }
 
-// dropper is a Recorder that drops everything but the time of the last delivery.
-type dropper struct{ last atomic.Int64 }
+// dropper drops everything but the time of the last delivery.
+type dropper struct {
+	loadcore.NoRecord
+	last atomic.Int64
+}
 
-func (*dropper) Reserve(context.Context, int) error { return nil }
-func (*dropper) Sends(*event.Sends)                 {}
-func (*dropper) Settlements(*event.Settlements)     {}
-func (d *dropper) Deliveries(b *event.Deliveries)   { d.last.Store(b.At) }
-func (*dropper) Acks(*event.Acks)                   {}
-func (*dropper) Connection(*event.Connection)       {}
-func (*dropper) Self(*event.Self) bool              { return true }
-func (*dropper) Congested() bool                    { return false }
-func (*dropper) Err() error                         { return nil }
+func (d *dropper) Deliveries(b *event.Deliveries) { d.last.Store(b.At) }
 
 // recorded reads from a capture what was done in which time. The journal has the times of each batch of rows.
 func recorded(dir string) (outcome, error) {
