@@ -4,6 +4,7 @@ GO          ?= go
 FUZZTIME    ?= 5s
 BENCH       ?= .
 BENCHCOUNT  ?= 5
+BENCHTIME   ?= 1s
 PACKAGES    ?= ./...
 STATICCHECK := honnef.co/go/tools/cmd/staticcheck@v0.8.2
 
@@ -42,9 +43,9 @@ race: ## run the tests of engine, broker and capture with the race detector
 fuzz: ## run each fuzz target for FUZZTIME (5s)
 	@.ci/fuzz $(FUZZTIME)
 
-bench: ## run the benchmarks (BENCH=regexp BENCHCOUNT=5 PACKAGES=./...), one package at a time
+bench: ## run the benchmarks in rounds and print a table (BENCH=regexp BENCHCOUNT=5 BENCHTIME=1s PACKAGES=./...)
 	@.ci/need rabbitmq
-	$(GO) test -p 1 -run '^$$' -bench '$(BENCH)' -benchmem -count $(BENCHCOUNT) -timeout 60m $(PACKAGES)
+	$(GO) run ./cmd/internal/bench -bench '$(BENCH)' -count $(BENCHCOUNT) -benchtime $(BENCHTIME) $(PACKAGES)
 
 lint: ## check formatting, go.mod, vet and staticcheck
 	@unformatted=$$(gofmt -l cmd loadcore capture analyze reports); \

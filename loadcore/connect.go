@@ -94,13 +94,18 @@ func (c *conn) open(ctx context.Context) error {
 // begin starts reading the connection, whose handshake is done.
 func (c *conn) begin() {
 	c.out = newOutbox(c.eng.clock, c.link, c.fail)
+	c.link.server = nil // who the broker is was learned before the run
+	c.prepareLanes()
+	c.enter(event.Open, loss{})
+	c.readers.Add(1)
+	if c.shared != nil {
+		c.beginShared()
+		return
+	}
 	c.in.buf = make([]byte, max(readBufferMin, len(c.link.ahead)))
 	c.in.end = copy(c.in.buf, c.link.ahead)
 	c.link.ahead = nil
-	c.prepareLanes()
-	c.enter(event.Open, loss{})
 	c.opened.Store(true)
-	c.readers.Add(1)
 	go c.readLoop()
 }
 

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"sync"
 	"sync/atomic"
+	"syscall"
 	"time"
 
 	"leveret/capture/event"
@@ -41,6 +42,16 @@ type conn struct {
 	reads   atomic.Uint64 // read calls that brought something
 	reading atomic.Bool   // the reader is inside a read call
 	watch   watch         // the monitor's own
+
+	// With the shared drive: the scheduler that owns the connection. polled: it also waits for the socket; then the rest is
+	// its own.
+	shared    *scheduler
+	polled    bool
+	raw       syscall.RawConn
+	watched   bool // the poller knows it
+	retired   bool // it is not read any more
+	held      bool // it is not read for now
+	heldSince int64
 
 	chores   atomic.Bool // the reader shall look after its lanes
 	seen     connSelf    // what the sampler looks at
@@ -155,6 +166,9 @@ func (c *conn) end() {
 			ch.end(c.lossReason())
 		}
 	}
+	if c.polled {
+		c.shared.poke(c)
+	}
 	c.eng.wakeMain()
 }
 
@@ -171,5 +185,9 @@ func (c *conn) lossReason() loss {
 // The order counts: the flag is set before the deadline, and the reader resets them the other way round.
 func (c *conn) poke() {
 	c.chores.Store(true)
+	if c.polled {
+		c.shared.poke(c)
+		return
+	}
 	c.link.sock.SetReadDeadline(time.Unix(1, 0))
 }

@@ -109,6 +109,7 @@ func (s *consumer) received(st Stamp, b event.Body) {
 	if len(s.queues) > 1 && !s.spec.AutoAck {
 		s.owed = append(s.owed, uint16(s.local))
 	}
+	s.touch()
 	if len(s.batch.Rows) == rowsAtOnce {
 		s.hand(s.ch.conn.at)
 	}
@@ -116,12 +117,14 @@ func (s *consumer) received(st Stamp, b event.Body) {
 		Seq: st.Seq, DeliveryTag: s.tag, Due: st.Due, Size: uint32(min(s.ch.content.size, 1<<32-1)),
 		Tag: st.Tag, Producer: st.Producer, Queue: q.queue, Body: b, Redelivered: s.redelivered,
 	})
-	s.touch()
 }
 
 func (s *consumer) touch() {
 	if !s.touched {
 		s.touched = true
+		if c := s.ch.conn; c.polled {
+			s.batch.Rows = c.shared.borrowRows()
+		}
 		s.ch.conn.consumersRead = append(s.ch.conn.consumersRead, s)
 	}
 }
@@ -139,6 +142,10 @@ func (s *consumer) hand(at int64) {
 func (s *consumer) finishRead(dst []byte, at int64, hold bool) []byte {
 	s.touched = false
 	s.hand(at)
+	if c := s.ch.conn; c.polled {
+		c.shared.returnRows(s.batch.Rows)
+		s.batch.Rows = nil
+	}
 	if !s.spec.AutoAck && !hold && !s.ch.isGone() {
 		dst = s.appendAcks(dst)
 	}

@@ -19,14 +19,16 @@ type engine struct {
 	pacer    *pacer
 	progress *Progress
 
-	conns     []*conn
-	producers []*producer
-	consumers []*consumer
+	conns      []*conn
+	schedulers []*scheduler
+	producers  []*producer
+	consumers  []*consumer
 
-	barrier    atomic.Int64 // when load began; 0 before
-	end        atomic.Int64 // nothing that is due at or after it is sent
-	stopped    atomic.Bool  // publishing shall end
-	publishers atomic.Int32 // producers that are still publishing
+	barrier    atomic.Int64   // when load began; 0 before
+	end        atomic.Int64   // nothing that is due at or after it is sent
+	stopped    atomic.Bool    // publishing shall end
+	publishers atomic.Int32   // producers that are still publishing
+	writing    sync.WaitGroup // they
 
 	// changed has a token when something happened that the main loop may be waiting for.
 	changed         chan struct{}

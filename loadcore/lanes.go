@@ -14,7 +14,11 @@ func (e *engine) newProducer(index int, spec *manifest.Producer) *producer {
 	p := &producer{
 		eng: e, index: uint16(index), spec: spec, timed: spec.Rate.Messages > 0,
 		limit:   event.MaxSequence + 1,
-		sleeper: sleeper{index: -1, wake: make(chan struct{}, 1)},
+		sleeper: sleeper{index: -1},
+	}
+	p.sleeper.producer = p
+	if e.plan.ChosenDrive() == DriveDedicated {
+		p.wake = make(chan struct{}, 1)
 	}
 	if spec.Limit > 0 {
 		p.limit = min(p.limit, uint64(spec.Limit))

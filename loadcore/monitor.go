@@ -21,6 +21,7 @@ const (
 // watch is what the monitor remembers of a connection. All times are of the record's clock.
 type watch struct {
 	reads       uint64
+	rounds      uint64 // of the scheduler that reads it
 	silentSince int64
 	writes      uint64
 	idleSince   int64
@@ -63,7 +64,7 @@ func (c *conn) look(now int64) {
 	w := &c.watch
 	interval := int64(c.link.limits.Heartbeat) * int64(time.Second)
 	// A reader that is busy, or waits for the recorder, is not a silent broker.
-	if reads := c.reads.Load(); reads != w.reads || !c.reading.Load() || w.silentSince == 0 {
+	if reads := c.reads.Load(); reads != w.reads || !c.listens() || w.silentSince == 0 {
 		w.reads, w.silentSince = reads, now
 	} else if interval > 0 && now-w.silentSince >= 2*interval {
 		c.fail(loss{text: fmt.Sprintf("nothing came from the broker for two heartbeat intervals (%d s)", 2*c.link.limits.Heartbeat)})
@@ -86,6 +87,17 @@ func (c *conn) look(now int64) {
 	if c.withheld.Load() {
 		c.poke()
 	}
+}
+
+// listens reports whether the reader would have seen something if it had come.
+func (c *conn) listens() bool {
+	if !c.reading.Load() || !c.polled {
+		return c.reading.Load()
+	}
+	rounds := c.shared.rounds.Load()
+	stuck := rounds == c.watch.rounds && !c.shared.waits.Load()
+	c.watch.rounds = rounds
+	return !stuck
 }
 
 // lookAtConfirms ends a producer whose oldest message has waited too long. A blocked connection is not held against it.

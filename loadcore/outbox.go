@@ -59,6 +59,21 @@ func (o *outbox) lock() {
 	}
 }
 
+// tryLock is lock where that needs no waiting, neither for the lock nor for the socket.
+func (o *outbox) tryLock() bool {
+	if o.try == nil || !o.mu.TryLock() {
+		return false
+	}
+	if o.size.Load() == 0 {
+		return true
+	}
+	if done, err := o.tryFlush(); done && err == nil {
+		return true
+	}
+	o.unlock()
+	return false
+}
+
 func (o *outbox) unlock() {
 	o.mu.Unlock()
 	o.kick()

@@ -29,6 +29,8 @@ type sleeper struct {
 	due   int64
 	index int // in the heap; -1 outside
 	wake  chan struct{}
+	// producer is whose it is, where a scheduler keeps the time.
+	producer *producer
 }
 
 // spinBelow is how near a due time may be that a producer waits for by yielding instead of sleeping: less than falling

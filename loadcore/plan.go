@@ -53,8 +53,13 @@ type Plan struct {
 	ChannelMax uint16
 	Heartbeat  time.Duration
 
+	// Drive is how the connections are kept going.
+	Drive Drive
+
 	// Started, where set, is called once, when load begins.
 	Started func()
 	// Progress, where set, can be read while the run goes on.
 	Progress *Progress
+
+	noPolling bool // for tests: the shared drive as on systems whose sockets it cannot wait for
 }

@@ -26,6 +26,7 @@ type producer struct {
 	sends event.Sends
 
 	sleeper
+	sharing
 	parked atomic.Bool // waits for the window, or for channel.flow
 	halted atomic.Bool // its channel or connection is gone, or it is told to stop at once
 	paused atomic.Bool // by channel.flow
@@ -152,7 +153,13 @@ func (p *producer) sleep(w pause) {
 }
 
 // awake has the producer look again.
-func (p *producer) awake() { wakeUp(p.wake) }
+func (p *producer) awake() {
+	if p.shared != nil {
+		p.shared.ready(p)
+		return
+	}
+	wakeUp(p.wake)
+}
 
 func (p *producer) reserve(n int) bool {
 	if p.eng.rec.TryReserve(n) {
@@ -175,6 +182,16 @@ func (p *producer) reserve(n int) bool {
 func (p *producer) send(n int) bool {
 	out := p.ch.conn.out
 	p.lock(out)
+	if !p.begin(n) {
+		return false
+	}
+	bytes, err := p.write(out, n)
+	return p.written(n, bytes, err)
+}
+
+// begin begins the write call of a batch of n messages; false if the channel is gone. The outbox is locked, and unlocked then.
+func (p *producer) begin(n int) bool {
+	out := p.ch.conn.out
 	if p.halted.Load() { // nothing may follow the close-ok of a channel, see channel.shut
 		out.unlock()
 		p.record(0, n, 0)
@@ -185,8 +202,7 @@ func (p *producer) send(n int) bool {
 	}
 	p.sends.Sent = p.eng.clock.Now()
 	out.begin(p.sends.Sent)
-	bytes, err := p.write(out, n)
-	return p.written(n, bytes, err)
+	return true
 }
 
 // written ends the write call of a batch of n messages, and records it. The outbox is unlocked.

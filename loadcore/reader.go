@@ -26,8 +26,9 @@ const (
 type inbound struct {
 	buf        []byte
 	start, end int
-	filled     bool // the last read filled the buffer: the next one shall have more room
-	need       int  // whole length of the frame that is cut off; 0 if unknown
+	filled     bool   // the last read filled the buffer: the next one shall have more room
+	kept       []byte // what buf lies in between two reads of the shared drive
+	need       int    // whole length of the frame that is cut off; 0 if unknown
 
 	// A body frame that is taken while it arrives.
 	streaming bool
@@ -269,6 +270,10 @@ func (c *conn) finishConsumers() (owing bool) {
 // pauseReading waits until the recorder has caught up: with automatic acks only the socket's buffer can hold the broker
 // back. The run's own bounds end it as well.
 func (c *conn) pauseReading() {
+	if c.polled {
+		c.shared.holdBack(c)
+		return
+	}
 	for since := c.at; c.eng.rec.Congested() && c.eng.rec.Err() == nil && c.usable(); {
 		time.Sleep(time.Millisecond)
 		now := c.eng.clock.Now()

@@ -38,7 +38,7 @@ func (m *memory) Reserve(ctx context.Context, rows int) error {
 	m.mu.Lock()
 	m.reserved += int64(rows)
 	m.mu.Unlock()
-	return ctx.Err()
+	return nil
 }
 
 func (m *memory) TryReserve(rows int) bool {

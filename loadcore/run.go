@@ -42,8 +42,7 @@ func Run(ctx context.Context, plan *Plan, rec Recorder) (*manifest.Outcome, erro
 type run struct {
 	*engine
 	outcome  *manifest.Outcome
-	writing  sync.WaitGroup // the producers
-	sampler  *sampler       // nil before load has begun
+	sampler  *sampler // nil before load has begun
 	cpuStart int64
 	// drainTimer ends draining; nil before publishing has stopped.
 	drainTimer *time.Timer
@@ -52,6 +51,11 @@ type run struct {
 func (r *run) run(ctx context.Context) (*manifest.Outcome, error) {
 	var err error
 	if r.pacer, err = newPacer(r.clock); err != nil {
+		return r.outcome, err
+	}
+	if err = r.startSchedulers(); err != nil {
+		r.stopSchedulers()
+		r.pacer.close()
 		return r.outcome, err
 	}
 	monitorDone := make(chan struct{})
@@ -74,6 +78,7 @@ func (r *run) run(ctx context.Context) (*manifest.Outcome, error) {
 	}
 	r.progress.enter(PhaseClosing)
 	r.close()
+	r.stopSchedulers()
 	close(monitorDone)
 	watching.Wait()
 	r.pacer.close()
@@ -132,26 +137,37 @@ func (r *run) begin() {
 			p.sched = newSchedule(p.spec.Rate, now, p.spec.PhaseNS)
 		}
 	}
-	r.barrier.Store(now)
+	r.publishers.Store(int32(len(r.producers)))
+	r.writing.Add(len(r.producers))
+	r.barrier.Store(now) // turns are given from here on
 	r.outcome.BarrierNS = now
 	r.sampler = r.newSampler(now)
-	r.publishers.Store(int32(len(r.producers)))
 	r.progress.enter(PhaseRunning)
 	for _, p := range r.producers {
-		r.writing.Go(func() {
+		if p.shared != nil {
+			p.shared.ready(p)
+			continue
+		}
+		go func() {
 			p.publish()
-			p.seen.begin(waitNoMore, r.clock.Now())
-			if p.seq > event.MaxSequence {
-				r.producerFailed(p, fmt.Sprintf("the sequence of a producer ends after %d messages", uint64(event.MaxSequence)+1))
-			}
-			if r.publishers.Add(-1) == 0 {
-				r.wakeMain()
-			}
-		})
+			r.published(p)
+		}()
 	}
 	if r.plan.Started != nil {
 		r.plan.Started()
 	}
+}
+
+// published is called once a producer has ended.
+func (e *engine) published(p *producer) {
+	p.seen.begin(waitNoMore, e.clock.Now())
+	if p.seq > event.MaxSequence {
+		e.producerFailed(p, fmt.Sprintf("the sequence of a producer ends after %d messages", uint64(event.MaxSequence)+1))
+	}
+	if e.publishers.Add(-1) == 0 {
+		e.wakeMain()
+	}
+	e.writing.Done()
 }
 
 // over says why the load is over, "" if it is not.

@@ -67,6 +67,9 @@ func (p *Plan) Validate() error {
 			bad("--%s=%v: want a positive duration", d.option, d.value)
 		}
 	}
+	if err := p.checkDrive(); err != nil {
+		errs = append(errs, err)
+	}
 	if err := checkFrameMax(p.FrameMax); err != nil {
 		bad("--framemax=%d: %w", p.FrameMax, err)
 	}

@@ -19,6 +19,7 @@ import (
 var mayImport = map[string][]string{
 	"cmd/leveret":          {"..."},
 	"cmd/internal/options": {"capture/event", "capture/manifest", "loadcore/..."},
+	"cmd/internal/bench":   {},
 	"cmd/internal/suite":   {"cmd/internal/options", "capture/manifest", "analyze/result"},
 
 	"loadcore":                   {"loadcore/wire", "capture/event", "capture/manifest"},
