@@ -29,9 +29,9 @@ func (a *analysis) config() result.Config {
 			p := &m.Producers[i]
 			x.Persistent = x.Persistent && p.Persistent
 			x.Confirm = max(x.Confirm, p.Confirm)
-			open = open && p.Rate.Messages > 0 && p.Rate.PerNS > 0
+			open = open && p.Timed()
 			if open {
-				rate += float64(p.Rate.Messages) * 1e9 / float64(p.Rate.PerNS)
+				rate += p.MeanRate()
 			}
 		}
 		for i := range m.Consumers {
@@ -175,10 +175,10 @@ func (a *analysis) planned(span int64) (n int64, ok bool) {
 		}
 		for i := range c.manifest.Producers {
 			p := &c.manifest.Producers[i]
-			if p.Rate.Messages <= 0 || p.Rate.PerNS <= 0 {
+			if !p.Timed() {
 				return 0, false
 			}
-			due := int64(float64(max(0, span-p.PhaseNS)) * (float64(p.Rate.Messages) / float64(p.Rate.PerNS)))
+			due := p.Planned(span)
 			if p.Limit > 0 {
 				due = min(due, p.Limit)
 			}

@@ -12,7 +12,7 @@ import (
 
 func (e *engine) newProducer(index int, spec *manifest.Producer) *producer {
 	p := &producer{
-		eng: e, index: uint16(index), spec: spec, timed: spec.Rate.Messages > 0,
+		eng: e, index: uint16(index), spec: spec, timed: spec.Timed(),
 		limit:   event.MaxSequence + 1,
 		sleeper: sleeper{index: -1},
 	}

@@ -16,14 +16,17 @@ type producer struct {
 	spec  *manifest.Producer
 	ch    *channel
 
-	enc   *encoder
-	win   *window // nil without confirms
-	timed bool    // a rate is set
-	sched schedule
-	seq   uint64 // next message
-	limit uint64 // messages in all
-	due   []int64
-	sends event.Sends
+	enc     *encoder
+	win     *window // nil without confirms
+	timed   bool    // a rate is set
+	start   int64   // in closed loop: when sending begins; 0: at once, or it has
+	sched   schedule
+	taken   schedule // sched before the batch that is being sent
+	overdue schedule // ahead of sched where slots are late; see passOverLate
+	seq     uint64   // next message
+	limit   uint64   // messages in all
+	due     []int64
+	sends   event.Sends
 
 	sleeper
 	sharing
@@ -68,7 +71,8 @@ func (p *producer) publish() {
 		}
 	}
 	if p.timed && !p.halted.Load() {
-		p.recordNotSent()
+		// What was due before the end and had to stay unsent: leaving it out would flatter the response latency.
+		p.passOver(p.eng.draining, p.limit, p.eng.end.Load())
 	}
 }
 
@@ -99,6 +103,11 @@ func (p *producer) next() (n int, w pause, more bool) {
 		return p.nextDue(p.room())
 	case p.eng.stopped.Load():
 		return 0, w, false
+	case p.start > 0:
+		if p.eng.clock.Now() < p.start {
+			return 0, pause{until: p.start}, true
+		}
+		p.start = 0
 	}
 	return p.room(), pause{math.MaxInt64, true}, true
 }
@@ -129,7 +138,10 @@ func (p *producer) nextDue(room int) (n int, w pause, more bool) {
 	if room == 0 {
 		return 0, pause{last, true}, true
 	}
-	p.due = p.due[:0]
+	if p.spec.CatchUp != nil && !p.passOverLate(now, end) {
+		return 0, w, false
+	}
+	p.taken, p.due = p.sched, p.due[:0]
 	for len(p.due) < room && p.sched.due <= now && p.sched.due < end {
 		p.due = append(p.due, p.sched.due)
 		p.sched.next()
@@ -161,6 +173,7 @@ func (p *producer) awake() {
 	wakeUp(p.wake)
 }
 
+// reserve waits for room in the record; false if there is none to be had.
 func (p *producer) reserve(n int) bool {
 	if p.eng.rec.TryReserve(n) {
 		return true
@@ -171,7 +184,7 @@ func (p *producer) reserve(n int) bool {
 	if err != nil {
 		p.eng.recorderRefused()
 		if p.timed { // these slots stay unsent
-			p.sched.seek(p.sched.n - uint64(n))
+			p.sched = p.taken
 		}
 	}
 	return err == nil
@@ -244,26 +257,6 @@ func (p *producer) record(sent, unsent, bytes int) {
 		p.eng.rec.Sends(s)
 		p.seq += uint64(unsent)
 		p.count.notSent.Store(p.count.notSent.Load() + int64(unsent))
-	}
-}
-
-// recordNotSent records the slots that were due before the end and had to stay unsent: leaving them out would flatter the
-// response latency.
-func (p *producer) recordNotSent() {
-	const rows = 4096
-	end := p.eng.end.Load()
-	for p.sched.due < end && p.seq < p.limit {
-		p.due = p.due[:0]
-		for len(p.due) < rows && p.sched.due < end && p.seq+uint64(len(p.due)) < p.limit {
-			p.due = append(p.due, p.sched.due)
-			p.sched.next()
-		}
-		if p.eng.rec.Reserve(p.eng.draining, len(p.due)) != nil {
-			p.eng.recorderRefused()
-			return
-		}
-		p.sends.Due = p.due
-		p.record(0, len(p.due), 0)
 	}
 }
 

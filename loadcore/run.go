@@ -134,7 +134,9 @@ func (r *run) begin() {
 	}
 	for _, p := range r.producers {
 		if p.timed {
-			p.sched = newSchedule(p.spec.Rate, now, p.spec.PhaseNS)
+			p.sched = scheduleOf(p.spec, p.index, now)
+		} else if p.spec.PhaseNS > 0 {
+			p.start = addClock(now, uint64(p.spec.PhaseNS))
 		}
 	}
 	r.publishers.Store(int32(len(r.producers)))

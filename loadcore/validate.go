@@ -118,11 +118,47 @@ func (p *Plan) checkProducer(s *manifest.Producer) error {
 		return fmt.Errorf("--rate: %d messages in %d ns is no rate", s.Rate.Messages, s.Rate.PerNS)
 	case s.PhaseNS < 0:
 		return fmt.Errorf("phase %d ns: want 0 or more", s.PhaseNS)
+	case s.Rate.Messages > 0 && len(s.Stages) > 0:
+		return errors.New("--rate and stages of a varying rate contradict each other: give one of them")
+	case s.Arrivals != manifest.ArrivalsEven && s.Arrivals != manifest.ArrivalsPoisson:
+		return fmt.Errorf("--arrivals=%s: want even or poisson", s.Arrivals)
+	case s.Arrivals != manifest.ArrivalsEven && !s.Timed():
+		return fmt.Errorf("--arrivals=%s: arrivals need a rate, give one", s.Arrivals)
+	case s.CatchUp != nil && *s.CatchUp < 0:
+		return fmt.Errorf("--catch-up=%d: want all, none or the most late messages to send", *s.CatchUp)
+	case s.CatchUp != nil && !s.Timed():
+		return errors.New("--catch-up: without a rate nothing is ever late; give one")
 	case s.Stamp != "" && s.Stamp != "body":
 		return fmt.Errorf("--stamp=%s: want body", s.Stamp)
 	}
+	if err := checkStages(s.Stages); err != nil {
+		return err
+	}
 	route := &p.Topology.Routes[s.Route]
 	return errors.Join(wire.CheckShortString("--exchange", route.Exchange), wire.CheckShortString("--routing-key", route.RoutingKey))
+}
+
+// checkStages refuses what a course could not count exactly, or would never end searching.
+func checkStages(stages []manifest.Stage) error {
+	if len(stages) > maxStages {
+		return fmt.Errorf("%d stages of a varying rate: want at most %d", len(stages), maxStages)
+	}
+	some := false
+	for i, s := range stages {
+		for _, r := range []manifest.Rate{s.From, s.To} {
+			if r.Messages < 0 || r.PerNS <= 0 || microPerRate%r.PerNS != 0 || r.Messages > r.PerNS {
+				return fmt.Errorf("stage %d of a varying rate: %d messages in %d ns: want 0 to 1000000000 a second, in millionths", i+1, r.Messages, r.PerNS)
+			}
+			some = some || r.Messages > 0
+		}
+		if s.ForNS <= 0 || s.ForNS > maxStage {
+			return fmt.Errorf("stage %d of a varying rate lasts %v: want more than 0, and at most %v", i+1, time.Duration(s.ForNS), time.Duration(maxStage))
+		}
+	}
+	if len(stages) > 0 && !some {
+		return errors.New("all stages of the varying rate are pauses, which would publish nothing: give one of them a rate, or use --producers 0")
+	}
+	return nil
 }
 
 // maxWindow bounds a confirm window: its ring takes a bit a message, and the settlements of one frame a uint32.

@@ -99,7 +99,7 @@ func (r *report) notes() {
 		}
 		for _, p := range m.Producers {
 			producers++
-			if p.Rate.Messages == 0 {
+			if !p.Timed() {
 				closed++
 			}
 		}

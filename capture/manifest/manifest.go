@@ -149,9 +149,20 @@ type Producer struct {
 	Confirm    int    `json:"confirm"` // window; 0: no confirms
 	Limit      int64  `json:"limit"`   // messages; 0: none
 	Batch      int    `json:"batch"`   // most messages in one write
-	Rate       Rate   `json:"rate"`    // Messages 0: closed loop
-	PhaseNS    int64  `json:"phase_ns"`
-	Stamp      string `json:"stamp"` // body
+	Rate       Rate   `json:"rate"`    // Messages 0 and no Stages: closed loop
+	// Stages is a rate that varies; Rate is then unused.
+	Stages []Stage `json:"stages,omitempty"`
+	// PhaseNS is how long after the barrier the schedule (in closed loop: the sending) begins.
+	PhaseNS int64 `json:"phase_ns"`
+	// PhasePart shifts the messages of a varying rate by PhasePart/2^32 of a message, so that producers don't send in step
+	// and yet change their rates together.
+	PhasePart uint32 `json:"phase_part,omitempty"`
+	// Arrivals is ArrivalsEven or ArrivalsPoisson; Seed and the producer's number determine the latter.
+	Arrivals string `json:"arrivals,omitempty"`
+	Seed     uint64 `json:"seed,omitempty"`
+	// CatchUp is the most late slots that are sent nevertheless; nil: all.
+	CatchUp *int64 `json:"catch_up,omitempty"`
+	Stamp   string `json:"stamp"` // body
 }
 
 // Rate is an exact number of messages in a number of nanoseconds.

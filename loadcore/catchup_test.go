@@ -1,0 +1,112 @@
+package loadcore
+
+import (
+	"math"
+	"testing"
+	"time"
+
+	"leveret/capture/event"
+	"leveret/capture/manifest"
+	"leveret/loadcore/wire"
+)
+
+// A thousand a second, and nothing was sent for a second. By 10 ms before now slots 0 to 990 were due; the last of them is
+// not late yet, as its next one was not due then.
+func TestPassOverLate(t *testing.T) {
+	for _, c := range []struct {
+		catchUp, limit int64
+		now            int64
+		wantNext       uint64
+	}{
+		{0, 0, 1e9, 990},
+		{100, 0, 1e9, 890},
+		{989, 0, 1e9, 1},
+		{990, 0, 1e9, 0},
+		{5000, 0, 1e9, 0},
+		{0, 500, 1e9, 500},
+		{0, 0, 10e6, 0},     // slot 0 is due 10 ms ago, slot 1 is not
+		{0, 0, 11e6, 0 + 1}, // now slot 1 is
+		{0, 0, 9e6, 0},
+	} {
+		e, rec := bare([]manifest.Producer{{Size: 24, Rate: perSecond(1000), CatchUp: &c.catchUp, Limit: c.limit}}, nil)
+		p := e.producers[0]
+		p.sched = newSchedule(perSecond(1000), 0, 0)
+		if !p.passOverLate(c.now, math.MaxInt64) {
+			t.Fatal("refused")
+		}
+		if p.sched.n != c.wantNext || p.seq != c.wantNext || p.sched.due != int64(c.wantNext)*1e6 || p.count.notSent.Load() != int64(c.wantNext) || rec.sends != int64(c.wantNext) {
+			t.Errorf("catch up %d, limit %d, now %d: next is slot %d, want %d; %d not sent, %d recorded", c.catchUp, c.limit, c.now, p.sched.n, c.wantNext, p.count.notSent.Load(), rec.sends)
+		}
+		// a hundred slots later nothing has changed for the bound
+		before := p.sched.n
+		if p.passOverLate(c.now+100e6, math.MaxInt64); c.limit == 0 && c.now == 1e9 && p.sched.n != max(before, uint64(max(0, 1090-c.catchUp))) {
+			t.Errorf("catch up %d: 100 ms later the next is slot %d", c.catchUp, p.sched.n)
+		}
+	}
+}
+
+// Nothing that is due at the end or later is passed over.
+func TestPassOverLateEndsWithTheRun(t *testing.T) {
+	none := int64(0)
+	e, _ := bare([]manifest.Producer{{Size: 24, Rate: perSecond(1000), CatchUp: &none}}, nil)
+	p := e.producers[0]
+	p.sched = newSchedule(perSecond(1000), 0, 0)
+	p.passOverLate(1e9, 500e6) // slots 0 to 499 are the run's
+	if p.sched.n != 499 {
+		t.Errorf("next is slot %d, want 499", p.sched.n)
+	}
+}
+
+// A broker that stalls: what became late meanwhile is recorded as not sent, with its due time, and the run goes on.
+func TestCatchUpInARun(t *testing.T) {
+	for _, c := range []struct {
+		name    string
+		catchUp *int64
+		most    int // messages sent late by half a second and more; some for a machine that stalls by itself
+	}{{"all", nil, 1000}, {"none", new(int64), 10}, {"100", ptr(100), 110}} {
+		t.Run(c.name, func(t *testing.T) {
+			noLeaks(t)
+			var until time.Time
+			ep := startStub(t, &stub{onMessage: func(c *stubConn, m stubMessage) {
+				if m.tag == 100 {
+					until = time.Now().Add(time.Second)
+				}
+				time.Sleep(time.Until(until))
+				c.send(wire.AppendAck(nil, m.channel, m.tag, false))
+			}})
+			plan := oneQueue(ep, "q", []manifest.Producer{{Size: 24, Confirm: 1, Limit: 1500, Rate: perSecond(1000), CatchUp: c.catchUp}}, nil)
+			out, rec := runPlan(t, plan)
+			if out.Sent+out.NotSent != 1500 || out.Confirmed != out.Sent || (c.catchUp == nil) != (out.NotSent == 0) {
+				t.Errorf("%+v", *out)
+			}
+			late := 0
+			for _, s := range rec.sends {
+				for i, due := range s.Due {
+					if want := out.BarrierNS + (int64(s.First)+int64(i))*1e6; due != want {
+						t.Fatalf("slot %d: due %d, want %d", int64(s.First)+int64(i), due, want)
+					}
+					if s.Sent != event.None && s.Sent-due >= 5e8 {
+						late++
+					}
+				}
+			}
+			rec.sent(t) // the sequences have no hole
+			if c.catchUp != nil && late > c.most || c.catchUp == nil && late < 400 {
+				t.Errorf("%d messages were sent half a second late or more", late)
+			}
+		})
+	}
+}
+
+func ptr(n int64) *int64 { return &n }
+
+// In closed loop the phase delays the sending.
+func TestStartDelayInClosedLoop(t *testing.T) {
+	noLeaks(t)
+	ep := startStub(t, &stub{})
+	plan := oneQueue(ep, "q", []manifest.Producer{{Size: 12, Limit: 5, PhaseNS: 50e6}}, nil)
+	out, rec := runPlan(t, plan)
+	if out.Sent != 5 || rec.sends[0].Sent < out.BarrierNS+50e6 {
+		t.Errorf("sent %d, first %d ns after the barrier", out.Sent, rec.sends[0].Sent-out.BarrierNS)
+	}
+}
