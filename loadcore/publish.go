@@ -71,8 +71,7 @@ func (p *producer) publish() {
 		}
 	}
 	if p.timed && !p.halted.Load() {
-		// What was due before the end and had to stay unsent: leaving it out would flatter the response latency.
-		p.passOver(p.eng.draining, p.limit, p.eng.end.Load())
+		p.recordNotSent()
 	}
 }
 
@@ -139,7 +138,7 @@ func (p *producer) nextDue(room int) (n int, w pause, more bool) {
 		return 0, pause{last, true}, true
 	}
 	if p.spec.CatchUp != nil && !p.passOverLate(now, end) {
-		return 0, w, false
+		return 0, pause{until: now + roomAgain}, true
 	}
 	p.taken, p.due = p.sched, p.due[:0]
 	for len(p.due) < room && p.sched.due <= now && p.sched.due < end {
