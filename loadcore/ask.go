@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 
+	"leveret/capture/event"
 	"leveret/loadcore/wire"
 )
 
@@ -35,10 +36,11 @@ func (r *run) askRemaining(ctx context.Context, queues []*drainQueue) {
 	}
 }
 
-// askApart asks on the spare channel of any connection that is still usable.
+// askApart asks on the spare channel of any connection that is still usable and has one. A broker that has blocked a
+// connection does not read what is asked on it.
 func (r *run) askApart(ctx context.Context, queue string) (int64, error) {
 	for _, c := range r.conns {
-		if !c.opened.Load() || !c.usable() {
+		if !c.opened.Load() || !c.usable() || c.current() == event.Blocked || !c.hasSpare() {
 			continue
 		}
 		ch, err := c.spare(ctx)
@@ -51,9 +53,12 @@ func (r *run) askApart(ctx context.Context, queue string) (int64, error) {
 	return 0, errors.New("no connection is left to ask on")
 }
 
+// hasSpare: not where the lanes take all channels that the broker allows.
+func (c *conn) hasSpare() bool { return len(c.lanes) > len(c.lanePlan)+1 }
+
 // spare is the connection's channel for questions, opened again where the last answer has closed it.
 func (c *conn) spare(ctx context.Context) (*channel, error) {
-	last := len(c.lanes) - 1
+	last := len(c.lanePlan) + 1
 	if ch := c.lane(last); ch != nil && !ch.isGone() {
 		return ch, nil
 	}

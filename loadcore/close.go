@@ -9,22 +9,44 @@ import (
 	"leveret/loadcore/wire"
 )
 
-// closeAtOnce bounds how many connections are being closed at the same time.
-const closeAtOnce = 64
+// closeAtOnce bounds how many connections are being closed at the same time: each waits in a goroutine.
+const closeAtOnce = 1024
+
+// leave begins the time for cancelling, asking and closing; the context that it returns, always the same, ends with it.
+func (e *engine) leave() context.Context {
+	e.leaveOnce.Do(func() {
+		e.leaving, e.stopLeaving = context.WithTimeout(context.Background(), e.plan.CloseTimeout)
+	})
+	return e.leaving
+}
 
 // close closes all channels and connections politely within the close timeout, and the rest of them without asking; then
-// it waits for every goroutine of every connection.
+// it waits for every goroutine of every connection. Those that the broker has blocked come last: it does not read from them,
+// and the others shall not wait for that.
 func (e *engine) close() {
 	e.closing.Store(true)
-	ctx, cancel := context.WithTimeout(context.Background(), e.plan.CloseTimeout)
-	defer cancel()
-	forEach(len(e.conns), closeAtOnce, func(i int) error {
-		c := e.conns[i]
-		if c.opened.Load() {
-			c.close(ctx)
-			c.readers.Wait()
-			c.out.flushers.Wait()
+	ctx := e.leave()
+	defer e.stopLeaving()
+	var order, blocked []*conn
+	for _, c := range e.conns {
+		switch {
+		case !c.opened.Load():
+		case c.current() == event.Blocked:
+			blocked = append(blocked, c)
+		default:
+			order = append(order, c)
 		}
+	}
+	order = append(order, blocked...)
+	forEach(len(order), closeAtOnce, func(i int) error {
+		c := order[i]
+		if e.plan.CloseTimeout > 0 {
+			c.close(ctx)
+		} else if c.enter(event.Closing, loss{}) && c.enter(event.Closed, loss{text: "without asking"}) {
+			c.end()
+		}
+		c.readers.Wait()
+		c.out.flushers.Wait()
 		return nil
 	})
 }

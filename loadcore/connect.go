@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"sync"
+	"time"
 
 	"leveret/capture/event"
 	"leveret/loadcore/wire"
@@ -18,7 +19,7 @@ type lanePlan struct {
 
 // openAtOnce bounds how many connections are being opened at the same time: enough to hide the round trips, not so many
 // that a broker's listen queue overflows.
-const openAtOnce = 16
+const openAtOnce = 32
 
 // forEach calls do for 0..n-1, at most limit at a time, and returns the errors joined.
 func forEach(n, limit int, do func(i int) error) error {
@@ -51,7 +52,16 @@ func (e *engine) connect(ctx context.Context) error {
 			return nil
 		}
 	}
-	forEach(len(e.conns), openAtOnce, once(func(i int) error { return e.conns[i].open(ctx) }))
+	start := time.Now()
+	forEach(len(e.conns), openAtOnce, once(func(i int) error {
+		if !e.awaitTurn(ctx, start, i) {
+			return nil
+		}
+		if err := e.conns[i].open(ctx); err != nil {
+			return e.atConnection(i, err)
+		}
+		return nil
+	}))
 	if ctx.Err() == nil {
 		forEach(len(e.consumers), openAtOnce, once(func(i int) error { return e.consumers[i].subscribe(ctx) }))
 	}
@@ -60,6 +70,40 @@ func (e *engine) connect(ctx context.Context) error {
 		err = errors.New("interrupted before the load began")
 	}
 	return err
+}
+
+// awaitTurn waits until the i-th connection may be begun; false: ctx ended first.
+func (e *engine) awaitTurn(ctx context.Context, start time.Time, i int) bool {
+	if e.plan.ConnectRate == 0 {
+		return true
+	}
+	turn := start.Add(time.Duration(float64(i) / float64(e.plan.ConnectRate) * float64(time.Second)))
+	timer := time.NewTimer(time.Until(turn))
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return true
+	case <-ctx.Done():
+		return false
+	}
+}
+
+// atConnection says how far the opening of many connections has got.
+func (e *engine) atConnection(i int, err error) error {
+	if len(e.conns) == 1 {
+		return err
+	}
+	open := 0
+	for _, c := range e.conns {
+		if c.opened.Load() {
+			open++
+		}
+	}
+	hint := ""
+	if open > 0 && isTimeout(err) {
+		hint = "; the broker may have run out of something, such as file descriptors (RabbitMQ: see rabbitmq-diagnostics status), or not keep up (--connect-rate, --connect-timeout)"
+	}
+	return fmt.Errorf("connection %d of %d, %d are open: %w%s", i+1, len(e.conns), open, err, hint)
 }
 
 // open opens one connection and its channels.
@@ -78,9 +122,9 @@ func (c *conn) open(ctx context.Context) error {
 		return err
 	}
 	c.link = l
-	if len(c.lanePlan) >= int(l.limits.ChannelMax) {
+	if limit := int(l.limits.ChannelMax); limit > 0 && len(c.lanePlan) > limit {
 		l.tcp.Close()
-		err := fmt.Errorf("%d channels on one connection and one for questions, the broker allows %d: use more connections", len(c.lanePlan), l.limits.ChannelMax)
+		err := tooManyChannels(int(c.number), len(c.lanePlan), limit)
 		c.enter(event.Lost, loss{text: err.Error()})
 		return err
 	}
@@ -111,7 +155,11 @@ func (c *conn) begin() {
 
 // prepareLanes makes the channels that the connection will carry.
 func (c *conn) prepareLanes() {
-	c.lanes = make([]atomicChannel, len(c.lanePlan)+2)
+	places := len(c.lanePlan) + 1
+	if limit := int(c.link.limits.ChannelMax); limit == 0 || len(c.lanePlan) < limit {
+		places++ // for questions
+	}
+	c.lanes = make([]atomicChannel, places)
 	c.lanes[0].Store(newChannel(c, 0))
 	for i, l := range c.lanePlan {
 		ch := newChannel(c, uint16(i+1))

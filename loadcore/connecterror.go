@@ -78,6 +78,10 @@ func dialError(ep *Endpoint, timeout time.Duration, err error) *ConnectError {
 		e.Hint = "a firewall may drop the packets, or the host may be down"
 	case errors.Is(err, syscall.ECONNREFUSED):
 		e.Hint = fmt.Sprintf("nothing listens on port %d; %s", ep.Port, hintPorts)
+	case errors.Is(err, syscall.EADDRNOTAVAIL):
+		e.Hint = "this host has no local port left towards the broker: widen net.ipv4.ip_local_port_range, or give more addresses with --source-address"
+	case errors.Is(err, syscall.EMFILE):
+		e.Hint = "this process has no file descriptor left: raise the limit (ulimit -n), or open fewer connections"
 	case errors.Is(err, context.Canceled):
 		e.Text = "interrupted"
 	}

@@ -22,8 +22,8 @@ type conn struct {
 	link   *link
 	out    *outbox
 	in     inbound
-	// lanes are the channels by number: [0] is the connection's own, the last one is for questions that belong to no lane
-	// and may be replaced; the others stay.
+	// lanes are the channels by number: [0] is the connection's own, then come the lanes'. Where the broker allows one
+	// more, the last one is for questions that belong to no lane, and may be replaced; the others stay.
 	lanes    []atomicChannel
 	lanePlan []lanePlan
 

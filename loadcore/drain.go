@@ -73,8 +73,7 @@ func (r *run) drain() {
 	r.pokeConsumers()
 	r.rounds(ctx, queues)
 	// The drain's time may be over: the consumers are cancelled and the queues asked all the same, in the time for closing.
-	last, cancel := context.WithTimeout(context.WithoutCancel(ctx), r.plan.CloseTimeout)
-	defer cancel()
+	last := r.leave()
 	r.cancelConsumers(last)
 	r.askRemaining(last, queues)
 	r.outcome.Drained = len(notes) == 0

@@ -39,6 +39,11 @@ type engine struct {
 	draining       context.Context // ends with the drain timeout, once publishing has stopped
 	stopDraining   context.CancelFunc
 
+	leaveOnce   sync.Once // guards the following two
+	leaving     context.Context
+	stopLeaving context.CancelFunc
+	cpus        []int // with PinCPU: the processors to go round
+
 	closing atomic.Bool // connections are being closed: their loss is no failure of the run
 
 	mu       sync.Mutex // guards the following

@@ -63,7 +63,7 @@ func (o ConnectOptions) heartbeatSeconds() uint16 {
 func open(ctx context.Context, ep *Endpoint, o ConnectOptions) (*link, error) {
 	ctx, cancel := context.WithTimeout(ctx, o.Timeout)
 	defer cancel()
-	tcp, err := new(net.Dialer).DialContext(ctx, "tcp", ep.Address())
+	tcp, err := dialer(o.Source).DialContext(ctx, "tcp", ep.Address())
 	if err != nil {
 		return nil, dialError(ep, o.Timeout, err)
 	}

@@ -1,6 +1,7 @@
 package loadcore
 
 import (
+	"net/netip"
 	"time"
 
 	"leveret/capture/event"
@@ -42,9 +43,10 @@ type Plan struct {
 	ConnectTimeout time.Duration
 	// ConfirmTimeout ends a producer whose oldest message has waited this long for its confirm; negative: never.
 	ConfirmTimeout time.Duration
-	// DrainTimeout bounds everything between the stop of publishing and the cancelling of the consumers.
+	// DrainTimeout bounds everything between the stop of publishing and the cancelling of the consumers; negative: no time.
 	DrainTimeout time.Duration
-	// CloseTimeout bounds the closing of channels and connections.
+	// CloseTimeout bounds everything from there to the end: cancelling, closing channels and connections. Negative: connections
+	// are closed without asking.
 	CloseTimeout time.Duration
 
 	// FrameMax (bytes), ChannelMax and Heartbeat are asked for; what the broker and the endpoint's own query options
@@ -53,13 +55,21 @@ type Plan struct {
 	ChannelMax uint16
 	Heartbeat  time.Duration
 
-	// Drive is how the connections are kept going.
+	// Drive is how the connections are kept going; Pin fixes their goroutines to threads or processors.
 	Drive Drive
+	Pin   Pin
+	// ConnectRate is how many connections are begun a second; 0: as many as the broker takes.
+	ConnectRate int
+	// SourceAddresses are the local addresses to connect from, in turn; none: the system's choice.
+	SourceAddresses []netip.Addr
+	// BrokerInProcess: the broker takes file descriptors of this process, too.
+	BrokerInProcess bool
 
 	// Started, where set, is called once, when load begins.
 	Started func()
 	// Progress, where set, can be read while the run goes on.
 	Progress *Progress
 
-	noPolling bool // for tests: the shared drive as on systems whose sockets it cannot wait for
+	channels  uint16 // to ask for on each connection
+	noPolling bool   // for tests: the shared drive as on systems whose sockets it cannot wait for
 }

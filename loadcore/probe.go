@@ -3,6 +3,7 @@ package loadcore
 import (
 	"context"
 	"net"
+	"net/netip"
 	"time"
 
 	"leveret/capture/manifest"
@@ -17,6 +18,7 @@ type ConnectOptions struct {
 	FrameMax   uint32 // bytes
 	ChannelMax uint16
 	Heartbeat  time.Duration // negative: none
+	Source     netip.Addr    // local address to connect from; the zero Addr: the system's choice
 }
 
 // Probe connects, learns what the broker says about itself and what it allows, and closes. Errors are *ConnectError.

@@ -31,6 +31,7 @@ type Counts struct {
 	Phase           Phase
 	BarrierNS       int64 // when load began, on the record's clock; 0 before
 	Connections     int   // open ones, blocked ones included
+	Planned         int   // connections in all
 	Blocked         int   // of them, blocked by the broker
 	ProducersActive int
 	ConsumersActive int
@@ -51,6 +52,7 @@ func (p *Progress) Snapshot() Counts {
 		return c
 	}
 	c.BarrierNS = e.barrier.Load()
+	c.Planned = len(e.conns)
 	c.ProducersActive = int(e.publishers.Load())
 	for _, s := range e.consumers {
 		if s.live() {

@@ -39,6 +39,7 @@ type inbound struct {
 // readLoop reads until the connection ends.
 func (c *conn) readLoop() {
 	defer c.readers.Done()
+	c.pin()
 	for {
 		err := c.fill()
 		if errors.Is(err, os.ErrDeadlineExceeded) {

@@ -50,6 +50,14 @@ type run struct {
 
 func (r *run) run(ctx context.Context) (*manifest.Outcome, error) {
 	var err error
+	if err = r.plan.Preflight(ctx, nil); err != nil {
+		return r.outcome, err
+	}
+	if r.plan.Pin == PinCPU {
+		if r.cpus, err = allowedCPUs(); err != nil {
+			return r.outcome, err
+		}
+	}
 	if r.pacer, err = newPacer(r.clock); err != nil {
 		return r.outcome, err
 	}
@@ -151,6 +159,7 @@ func (r *run) begin() {
 			continue
 		}
 		go func() {
+			p.ch.conn.pin()
 			p.publish()
 			r.published(p)
 		}()

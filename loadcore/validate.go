@@ -22,6 +22,7 @@ func (p *Plan) withDefaults() *Plan {
 			*f.to = f.or
 		}
 	}
+	d.channels = p.neededChannels()
 	if d.Clock == nil {
 		d.Clock = event.NewClock()
 	}
@@ -33,10 +34,17 @@ func (p *Plan) withDefaults() *Plan {
 
 // connectOptions of connection number n, with defaults.
 func (p *Plan) connectOptions(n uint32) ConnectOptions {
-	return ConnectOptions{
+	o := ConnectOptions{
 		Name:    fmt.Sprintf("leveret %s connection %d", p.ID, n),
 		Timeout: p.ConnectTimeout, FrameMax: p.FrameMax, ChannelMax: p.ChannelMax, Heartbeat: p.Heartbeat,
-	}.withDefaults(&p.Endpoint)
+	}
+	if o.ChannelMax == 0 && p.Endpoint.ChannelMax == nil {
+		o.ChannelMax = p.channels
+	}
+	if len(p.SourceAddresses) > 0 {
+		o.Source = p.SourceAddresses[int(n)%len(p.SourceAddresses)]
+	}
+	return o.withDefaults(&p.Endpoint)
 }
 
 // Validate checks the whole plan; all its errors are in the one that it returns, a line each, with option, value and
@@ -62,13 +70,14 @@ func (p *Plan) Validate() error {
 	for _, d := range []struct {
 		option string
 		value  time.Duration
-	}{{"time", p.Time}, {"connect-timeout", p.ConnectTimeout}, {"drain-timeout", p.DrainTimeout}, {"close-timeout", p.CloseTimeout}} {
+	}{{"time", p.Time}, {"connect-timeout", p.ConnectTimeout}} {
 		if d.value < 0 {
 			bad("--%s=%v: want a positive duration", d.option, d.value)
 		}
 	}
-	if err := p.checkDrive(); err != nil {
-		errs = append(errs, err)
+	errs = append(errs, p.checkDrive(), p.checkPin())
+	if p.ConnectRate < 0 {
+		bad("--connect-rate=%d: want connections per second, or 0 for no limit", p.ConnectRate)
 	}
 	if err := checkFrameMax(p.FrameMax); err != nil {
 		bad("--framemax=%d: %w", p.FrameMax, err)

@@ -36,9 +36,14 @@ type Manifest struct {
 	Broker   Broker   `json:"broker"`
 	Topology Topology `json:"topology"`
 
-	Connections int        `json:"connections"`
-	Producers   []Producer `json:"producers"`
-	Consumers   []Consumer `json:"consumers"`
+	Connections int `json:"connections"`
+	// Drive is how the connections were kept going: dedicated or shared. Pin: thread or cpu where goroutines were fixed to them.
+	Drive string `json:"drive"`
+	Pin   string `json:"pin,omitempty"`
+	// SourceAddresses are the local addresses that the connections came from in turn; absent: the system's choice.
+	SourceAddresses []string   `json:"source_addresses,omitempty"`
+	Producers       []Producer `json:"producers"`
+	Consumers       []Consumer `json:"consumers"`
 
 	ClockStart event.Snapshot  `json:"clock_start"`
 	ClockEnd   *event.Snapshot `json:"clock_end,omitempty"`

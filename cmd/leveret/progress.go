@@ -52,7 +52,7 @@ type progressLine struct {
 
 func (l *progressLine) show(now time.Time, c loadcore.Counts) {
 	if c.Phase == loadcore.PhaseConnecting {
-		l.print(fmt.Sprintf("connecting: %d open", c.Connections))
+		l.print(fmt.Sprintf("connecting: %d of %s open", c.Connections, plural(c.Planned, "connection")))
 		return
 	}
 	if l.started.IsZero() {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net/netip"
 	"os"
 	"path/filepath"
 	"time"
@@ -125,7 +126,9 @@ func (r *recording) prepare() error {
 	if err := o.Report.Check(); err != nil {
 		return err
 	}
-	r.plan = planOf(o, r.topology)
+	if r.plan, err = planOf(o, r.topology); err != nil {
+		return err
+	}
 	return r.plan.Validate()
 }
 
@@ -145,7 +148,6 @@ func (r *recording) record(ctx context.Context) (bool, error) {
 	if err != nil {
 		return false, err
 	}
-	r.plan.Endpoint = r.endpoint
 	session, err := topology.Declare(ctx, r.endpoint, r.options.ID+" topology", r.topology)
 	if err != nil {
 		return false, err
@@ -156,9 +158,8 @@ func (r *recording) record(ctx context.Context) (bool, error) {
 
 // meet connects once, to learn who the broker is and to fail early with a clear reason.
 func (r *recording) meet(ctx context.Context) (manifest.Broker, error) {
-	peer, err := loadcore.Probe(ctx, r.endpoint, loadcore.ConnectOptions{
-		Name: r.options.ID + " probe", Timeout: r.plan.ConnectTimeout, FrameMax: r.plan.FrameMax, Heartbeat: r.plan.Heartbeat,
-	})
+	r.plan.Endpoint, r.plan.BrokerInProcess = r.endpoint, r.options.URI == ""
+	peer, err := loadcore.Probe(ctx, r.endpoint, r.plan.ProbeOptions(r.options.ID+" probe"))
 	if err != nil {
 		return peer, err
 	}
@@ -173,7 +174,7 @@ func (r *recording) meet(ctx context.Context) (manifest.Broker, error) {
 		fmt.Fprintln(r.err, "warning: --insecure: the broker's certificate is not verified")
 	}
 	fmt.Fprintln(r.err, planLine(r.plan))
-	return peer, nil
+	return peer, r.plan.Preflight(ctx, &peer)
 }
 
 // captured runs the load between the opening and the closing of the capture.
@@ -209,7 +210,10 @@ func (r *recording) manifest(peer manifest.Broker) *manifest.Manifest {
 		FormatVersion: manifest.FormatVersion, ID: r.options.ID, Tool: toolFacts(), Tag: r.plan.Tag,
 		Command: redactArgs(r.args), Options: r.values, Host: hostFacts(), Broker: peer, Topology: *r.topology,
 		Connections: r.plan.Connections, Producers: r.plan.Producers, Consumers: r.plan.Consumers,
-		ClockStart: r.plan.Clock.Snapshot(),
+		Drive: string(r.plan.ChosenDrive()), Pin: string(r.plan.Pin), ClockStart: r.plan.Clock.Snapshot(),
+	}
+	for _, a := range r.plan.SourceAddresses {
+		m.SourceAddresses = append(m.SourceAddresses, a.String())
 	}
 	if r.options.Insecure {
 		m.Notes = append(m.Notes, "the broker's certificate was not verified (--insecure)")
@@ -218,16 +222,46 @@ func (r *recording) manifest(peer manifest.Broker) *manifest.Manifest {
 }
 
 // planOf lays out what the engine is to do; the endpoint follows when it is known.
-func planOf(o *options.Run, t *manifest.Topology) *loadcore.Plan {
+func planOf(o *options.Run, t *manifest.Topology) (*loadcore.Plan, error) {
 	p := &loadcore.Plan{
 		Clock: event.NewClock(), Tag: newTag(), ID: o.ID, Topology: t,
 		Producers: producersOf(o), Consumers: consumersOf(o, t), Connections: o.Producers + o.Consumers,
 		Time: o.Time, ConnectTimeout: o.ConnectTimeout, ConfirmTimeout: o.ConfirmTimeout,
-		DrainTimeout: o.DrainTimeout, CloseTimeout: o.ShutdownTimeout,
+		DrainTimeout: orNone(o.DrainTimeout), CloseTimeout: orNone(o.ShutdownTimeout),
+		Drive: driveOf(o.Drive), Pin: pinOf(o.Pin), ConnectRate: o.ConnectRate,
 		FrameMax: uint32(o.FrameMax), Heartbeat: o.Heartbeat, Progress: new(loadcore.Progress),
 	}
 	loadcore.SpreadPhases(p.Producers)
-	return p
+	for _, a := range o.SourceAddress {
+		source, err := netip.ParseAddr(a)
+		if err != nil {
+			return nil, fmt.Errorf("--source-address=%s: want an IP address of this host", a)
+		}
+		p.SourceAddresses = append(p.SourceAddresses, source)
+	}
+	return p, nil
+}
+
+// orNone turns the option's 0, no time at all, into the plan's: there 0 is the default.
+func orNone(d time.Duration) time.Duration {
+	if d == 0 {
+		return -1
+	}
+	return d
+}
+
+func driveOf(option string) loadcore.Drive {
+	if option == "auto" {
+		return loadcore.DriveAuto
+	}
+	return loadcore.Drive(option)
+}
+
+func pinOf(option string) loadcore.Pin {
+	if option == "off" {
+		return loadcore.PinNone
+	}
+	return loadcore.Pin(option)
 }
 
 // planLine says what is going to be offered, so that a rate that multiplies is seen before it runs.

@@ -20,6 +20,10 @@ type Run struct {
 	ConnectTimeout time.Duration
 	Heartbeat      time.Duration // 0: the broker's value
 	FrameMax       int64         // bytes; 0: the broker's value
+	ConnectRate    int           // connections a second; 0: no limit
+	SourceAddress  []string
+	Drive          string // auto, dedicated, shared
+	Pin            string // off, thread, cpu
 
 	Queues      []string
 	Exchange    string // "" : the name of the type, as in PerfTest
@@ -99,6 +103,10 @@ func (r *Run) connectionOptions(redact redactor) []*Option {
 		{Name: "connect-timeout", Arg: "SECONDS", Group: groupBroker, value: seconds(&r.ConnectTimeout, 10*time.Second, time.Millisecond), Help: "time allowed for one connection to open, handshakes included"},
 		{Name: "heartbeat", PerfTest: []string{"b"}, Arg: "SECONDS", Group: groupBroker, value: wholeSeconds(&r.Heartbeat, 0, 0), Help: "heartbeat to ask for, whole seconds; 0 takes the broker's"},
 		{Name: "framemax", PerfTest: []string{"M"}, Arg: "BYTES", Group: groupBroker, value: size(&r.FrameMax, 0, 0), Help: "largest frame to ask for; 0 takes the broker's"},
+		{Name: "connect-rate", Arg: "N", Group: groupBroker, value: integer(&r.ConnectRate, 1000, 0, math.MaxInt32), Help: "connections to begin a second, at most 32 at the same time; 0: as many as the broker takes"},
+		{Name: "source-address", Arg: "IP,...", Group: groupBroker, value: list(&r.SourceAddress), Help: "addresses of this host to connect from, in turn; each has local ports of its own (a broker on loopback gets more addresses by itself where one is too few)"},
+		{Name: "drive", Arg: "DRIVE", Group: groupBroker, value: choice(&r.Drive, "auto", "auto", "dedicated", "shared"), Help: "dedicated: each connection has goroutines of its own; shared: a few schedulers own all connections, made for tens of thousands of slow ones; auto: shared above 256 connections or 4096 channels"},
+		{Name: "pin", Arg: "WHERE", Group: groupBroker, value: choice(&r.Pin, "off", "off", "thread", "cpu"), Help: "give each goroutine of a connection a thread of its own (thread), kept on one processor (cpu, Linux); dedicated drive only; usually slower"},
 	}
 }
 
