@@ -116,6 +116,7 @@ type analysis struct {
 	facts        integrity.Facts
 	judgement    integrity.Judgement
 	course       course
+	observed     observed
 	clocksDiffer bool
 
 	read, total int64 // bytes, for Progress

@@ -17,9 +17,8 @@ import (
 
 // course is what the rows tell of the run besides its messages.
 type course struct {
-	changes   []change
-	writingNS int64 // spent in write calls, over all producers
-	sizes     sizes
+	changes []change
+	sizes   sizes
 }
 
 // change is one row of connections.
@@ -89,6 +88,7 @@ func (a *analysis) findFacts() {
 	}
 	a.followConnections()
 	a.loadFacts()
+	a.findLimit()
 	a.latency.negatives(f)
 }
 

@@ -30,6 +30,7 @@ type latencies struct {
 	t     *timeline
 	cells [groups][]*cell // by interval; nil where there is none
 	whole [groups]*cell   // over the window, made when counting is over
+	late  cell            // sent less due, over the window
 
 	selecting bool
 }
@@ -47,7 +48,7 @@ type cell struct {
 }
 
 func newLatencies(t *timeline) *latencies {
-	l := &latencies{t: t}
+	l := &latencies{t: t, late: cell{latest: math.MinInt64}}
 	for g := range l.cells {
 		l.cells[g] = make([]*cell, t.run)
 	}
@@ -103,6 +104,26 @@ func (l *latencies) answered(service int, at, sent, due []int64) {
 func (l *latencies) stamped(received, due int64) {
 	if n, _, _ := l.t.find(received); uint(n) < uint(l.t.run) {
 		l.add(deliveryResponse, n, received-due)
+	}
+}
+
+// lateness adds sent less due of messages that had a due time in the window. Those that were not sent are censored.
+func (l *latencies) lateness(due, sent []int64) {
+	c := l.t.cursor()
+	for i, d := range due {
+		if d == event.None || uint(c.at(d)) >= uint(l.t.run) {
+			continue
+		}
+		switch {
+		case l.selecting && sent[i] != event.None && l.late.open:
+			l.late.selection.Add(sent[i] - d)
+		case l.selecting:
+		case sent[i] == event.None:
+			l.late.censor(d)
+		default:
+			l.late.hist.Add(sent[i] - d)
+			l.late.moments.Add(sent[i] - d)
+		}
 	}
 }
 
@@ -181,6 +202,7 @@ func (l *latencies) endCounting() {
 			}
 		}
 	}
+	l.late.prepare(nil)
 	l.selecting = true
 }
 
@@ -221,6 +243,9 @@ func (c *cell) prepare(further []quantile.Percent) {
 
 // eachCell calls f for the distributions of the whole window, then for those of the intervals.
 func (l *latencies) eachCell(f func(*cell)) {
+	if l.late.total() > 0 {
+		f(&l.late)
+	}
 	for g := range l.whole {
 		if l.whole[g] != nil {
 			f(l.whole[g])

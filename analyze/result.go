@@ -36,7 +36,7 @@ func (a *analysis) result() *result.Result {
 			r.Curves = append(r.Curves, c)
 		}
 	}
-	r.LimitedBy = a.limitedBy(r)
+	r.LimitedBy, r.Generator = a.facts.LimitedBy, a.generator()
 	return r
 }
 
@@ -120,6 +120,7 @@ func (a *analysis) intervals() []result.Interval {
 			x.Latency = a.latencyOf(&cells)
 		}
 		backlog += n.arrivals
+		x.Self = a.observed.interval(i)
 		if known {
 			b := backlog
 			x.BacklogEnd = &b
@@ -127,6 +128,18 @@ func (a *analysis) intervals() []result.Interval {
 		out = append(out, x)
 	}
 	return out
+}
+
+// generator is nil where nothing tells of it.
+func (a *analysis) generator() *result.Generator {
+	g := &result.Generator{
+		Limit: a.facts.Limit, Batches: a.observed.batches.result(), Lateness: a.latency.late.distribution(a.answersUntil()),
+		Self: a.observed.window(a.time.run, len(a.captures)),
+	}
+	if *g == (result.Generator{}) {
+		return nil
+	}
+	return g
 }
 
 // backlogKnown: something was sent, the queues it reaches are known, and somebody consumes.

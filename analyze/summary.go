@@ -162,55 +162,44 @@ func (a *analysis) loadFacts() {
 		a.facts.Backlog = &backlog
 	}
 	span := a.window.stop - a.window.start
-	if planned, ok := a.planned(span); ok {
-		a.facts.TargetRate, a.facts.SentRate = perSecond(planned, span), perSecond(sent, span)
+	if planned, length, ok := a.planned(span); ok {
+		a.facts.TargetRate, a.facts.SentRate = perSecond(planned, min(length, span)), perSecond(sent, span)
 	}
 }
 
-// planned is how many messages the schedules place in a window of that length; ok only where every producer has one.
-func (a *analysis) planned(span int64) (n int64, ok bool) {
+// planned is how many messages the schedules place in a window of that length, and after what time all of them have ended;
+// ok only where every producer has one. A run that lasts longer than its schedules was late with all it sent. What Poisson
+// arrivals place there is known from the rows alone: a slot that was not sent has one, too.
+func (a *analysis) planned(span int64) (n, length int64, ok bool) {
+	poisson := false
 	for _, c := range a.captures {
 		if c.manifest == nil {
-			return 0, false
+			return 0, 0, false
 		}
 		for i := range c.manifest.Producers {
 			p := &c.manifest.Producers[i]
 			if !p.Timed() {
-				return 0, false
+				return 0, 0, false
 			}
-			due := p.Planned(span)
+			due, ends := p.Planned(span), span
 			if p.Limit > 0 {
 				due = min(due, p.Limit)
 			}
+			if p.Arrivals == manifest.ArrivalsPoisson {
+				poisson = true
+			} else if p.Limit > 0 && len(p.Stages) == 0 {
+				ends = int64(min(float64(p.PhaseNS)+float64(p.Limit)/p.Rate.PerSecond()*1e9, float64(span)))
+			}
 			n += due
+			length = max(length, ends)
 			ok = true
 		}
 	}
-	return n, ok
-}
-
-// limitedBy names what limited the run where the record shows it plainly; "" where it does not.
-func (a *analysis) limitedBy(r *result.Result) string {
-	span, producers := a.window.stop-a.window.start, int64(r.Config.Producers)
-	if span <= 0 || producers == 0 {
-		return ""
+	if poisson {
+		n = 0
+		for i := range a.time.run {
+			n += a.time.counts[i].due
+		}
 	}
-	const plainly = 0.5
-	share := func(ns, of int64) float64 { return float64(ns) / float64(of) }
-	f := &a.facts
-	switch {
-	case share(f.BlockedNS, span*int64(max(1, r.Config.Connections))) > plainly:
-		return "the broker: it blocked publishing (connection.blocked)"
-	case share(f.StallNS, span) > plainly:
-		return "the recorder: publishing waited for the disk"
-	case r.ClientCPUNS != nil && r.Host.CPUs > 0 && share(*r.ClientCPUNS, span*int64(r.Host.CPUs)) > 0.9:
-		return "the client's CPU"
-	case f.TargetRate != nil && f.SentRate != nil && *f.SentRate >= 0.99**f.TargetRate:
-		return "the rate that was asked for"
-	case share(a.course.writingNS, span*producers) > plainly:
-		return "the broker's reading: producers waited in their write calls"
-	case r.Config.Confirm > 0 && !r.Config.OpenLoop:
-		return "the confirm window: producers waited for confirms"
-	}
-	return ""
+	return n, length, ok
 }

@@ -31,6 +31,8 @@ func (v *visitor) visit(r *rows) {
 		v.acks(r)
 	case schema.Connections:
 		v.connections(r)
+	case schema.Self:
+		v.self(r)
 	}
 }
 
@@ -41,6 +43,7 @@ func (v *visitor) sends(r *rows) {
 		Due: i64(r.rec, schema.SendsDue), Sent: i64(r.rec, schema.SendsSent), Route: u16(r.rec, schema.SendsRoute),
 	}
 	v.ledger.Sends(s)
+	v.a.latency.lateness(s.Due, s.Sent)
 	if !v.first {
 		return
 	}
@@ -108,12 +111,7 @@ func (v *visitor) stamped(d *integrity.DeliveryRows, due []int64) {
 	}
 }
 
-func (v *visitor) writes(r *rows) {
-	sent, written := i64(r.rec, schema.WritesSent), i64(r.rec, schema.WritesWritten)
-	for i := range sent {
-		v.a.course.writingNS += written[i] - sent[i]
-	}
-}
+func (v *visitor) writes(r *rows) { v.a.observed.batches.add(u32(r.rec, schema.WritesMessages)) }
 
 func (v *visitor) acks(r *rows) {
 	for _, n := range u32(r.rec, schema.AcksMessages) {

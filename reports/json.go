@@ -67,9 +67,11 @@ func plain(r *result.Result) *result.Result {
 		*p = finite(*p)
 	}
 	plainLatencies(&c.Latency)
+	c.Generator = plainGenerator(c.Generator)
 	c.Intervals = append([]result.Interval{}, c.Intervals...)
 	for i := range c.Intervals {
 		plainLatencies(&c.Intervals[i].Latency)
+		c.Intervals[i].Self = plainSelf(c.Intervals[i].Self)
 	}
 	c.Curves = append([]result.Curve{}, c.Curves...)
 	for i := range c.Curves {
@@ -86,12 +88,41 @@ func plain(r *result.Result) *result.Result {
 
 func plainLatencies(l *result.Latencies) {
 	for _, p := range []**result.Distribution{&l.Confirm.Service, &l.Confirm.Response, &l.Delivery.Service, &l.Delivery.Response} {
-		if d := *p; d != nil && (finite(d.MeanNS) != d.MeanNS || finite(d.StdDevNS) != d.StdDevNS) {
-			copied := *d
-			copied.MeanNS, copied.StdDevNS = finite(d.MeanNS), finite(d.StdDevNS)
-			*p = &copied
-		}
+		plainDistribution(p)
 	}
+}
+
+func plainDistribution(p **result.Distribution) {
+	if d := *p; d != nil && (finite(d.MeanNS) != d.MeanNS || finite(d.StdDevNS) != d.StdDevNS) {
+		copied := *d
+		copied.MeanNS, copied.StdDevNS = finite(d.MeanNS), finite(d.StdDevNS)
+		*p = &copied
+	}
+}
+
+func plainGenerator(g *result.Generator) *result.Generator {
+	if g == nil {
+		return nil
+	}
+	copied := *g
+	plainDistribution(&copied.Lateness)
+	copied.Self = plainSelf(copied.Self)
+	if b := copied.Batches; b != nil && !isFinite(b.Mean) {
+		copied.Batches = nil
+	}
+	return &copied
+}
+
+func plainSelf(s *result.Self) *result.Self {
+	if s == nil {
+		return nil
+	}
+	copied := *s
+	for _, p := range []**float64{&copied.WindowShare, &copied.SocketShare, &copied.RecorderShare, &copied.ScheduleShare,
+		&copied.WorkShare, &copied.LateMeanNS, &copied.CPUCores} {
+		*p = finite(*p)
+	}
+	return &copied
 }
 
 func listed[T any](list []T) []T {

@@ -98,16 +98,21 @@ func duration(ns float64, ascii bool) string {
 }
 
 // bytesPerSecond writes a rate of bytes in decimal units.
-func bytesPerSecond(v float64) string {
+func bytesPerSecond(v float64) string { return inBytes(v) + "/s" }
+
+// byteCount writes a size in decimal units.
+func byteCount(n int64) string { return inBytes(float64(n)) }
+
+func inBytes(v float64) string {
 	switch abs := math.Abs(v); {
 	case abs >= 1e9:
-		return significant(v/1e9, 3) + " GB/s"
+		return significant(v/1e9, 3) + " GB"
 	case abs >= 1e6:
-		return significant(v/1e6, 3) + " MB/s"
+		return significant(v/1e6, 3) + " MB"
 	case abs >= 1e3:
-		return significant(v/1e3, 3) + " kB/s"
+		return significant(v/1e3, 3) + " kB"
 	}
-	return significant(v, 3) + " B/s"
+	return wholeOr(v, 3) + " B"
 }
 
 // span is to - from in ns. It saturates: times come from files, and a sum that wraps would look like a plausible one.

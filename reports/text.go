@@ -45,6 +45,7 @@ func Text(w io.Writer, r *result.Result, o TextOptions) error {
 	p.queues(r)
 	p.rates(r)
 	p.latencies(r)
+	p.generator(r)
 	p.intervals(r, o.Intervals)
 	p.spans(r)
 	if _, err := w.Write(p.b.Bytes()); err != nil {

@@ -69,7 +69,13 @@ func (r *report) nothingToJudge() {
 func (r *report) pace() {
 	f := r.f
 	if f.TargetRate != nil && f.SentRate != nil && *f.SentRate < 0.99**f.TargetRate {
-		r.add(CodeGeneratorLimit, result.SeverityWarning, 1, nil, "target %.0f msg/s, achieved %.0f msg/s: the load was less than asked for, and latencies tell of that too", *f.TargetRate, *f.SentRate)
+		by := f.LimitedBy
+		if by == "" {
+			by = "what this recording does not tell"
+		}
+		r.add(CodeGeneratorLimit, result.SeverityWarning, 1, nil, "target %.0f msg/s, achieved %.0f msg/s: limited by %s", *f.TargetRate, *f.SentRate, by)
+	} else if f.Limit == result.LimitClientCPU || f.Limit == result.LimitRecorder {
+		r.add(CodeGeneratorLimit, result.SeverityNote, 1, nil, "the generator was the limit, so that the rates tell of it and not of the broker: %s", f.LimitedBy)
 	}
 	// A backlog that takes in a twentieth of all messages is no fluctuation.
 	var expected int64

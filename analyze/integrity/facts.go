@@ -40,6 +40,9 @@ type Facts struct {
 	ClocksDiffer bool
 	// TargetRate and SentRate are offered and achieved messages a second over all producers; nil in closed loop.
 	TargetRate, SentRate *float64
+	// Limit is what limited the run, LimitedBy the same in words with its evidence; empty if unknown.
+	Limit     result.Limit
+	LimitedBy string
 	// Backlog is what was sent and not yet received when publishing stopped; nil if unknown.
 	Backlog *int64
 }

@@ -57,10 +57,12 @@ type Result struct {
 	Spans      []Span     `json:"spans"`  // blocked, stalled and lost spans, for charts and text
 
 	// LimitedBy is what limited the run, as far as the record tells; "" if unknown.
-	LimitedBy   string   `json:"limited_by,omitempty"`
-	ClientCPUNS *int64   `json:"client_cpu_ns"`
-	Rows        int64    `json:"rows"` // rows analyzed
-	Notes       []string `json:"notes,omitempty"`
+	LimitedBy string `json:"limited_by,omitempty"`
+	// Generator has the evidence for it; nil without producers and without self-observation.
+	Generator   *Generator `json:"generator"`
+	ClientCPUNS *int64     `json:"client_cpu_ns"`
+	Rows        int64      `json:"rows"` // rows analyzed
+	Notes       []string   `json:"notes,omitempty"`
 }
 
 // Finding is one thing the reader of the report must know.
@@ -225,7 +227,9 @@ type Interval struct {
 	Latency   Latencies `json:"latency"`
 	// BacklogEnd is sent x fan-out minus received, at the end of the interval; nil where expected queues are unknown.
 	BacklogEnd *int64 `json:"backlog_end"`
-	Phase      string `json:"phase"` // "run" or "drain"
+	// Self is what the recording processes noticed of themselves; nil where no interval of theirs has its middle in this one.
+	Self  *Self  `json:"self"`
+	Phase string `json:"phase"` // "run" or "drain"
 }
 
 // Curve is a percentile curve: points by rising percentile, exact at each.

@@ -1,5 +1,7 @@
 package schema
 
+import "leveret/capture/event"
+
 // Positions of the columns of Self; part of the format.
 const (
 	SelfAt = iota
@@ -65,4 +67,41 @@ var selfColumns = []Column{
 	SelfSchedLatencyP99: {Name: "sched_latency_p99_ns", Type: I64, Nullable: true, Amount: true},
 	SelfHeap:            {Name: "heap_bytes", Type: U64},
 	SelfGoroutines:      {Name: "goroutines", Type: U64},
+}
+
+// SelfFields are the fields of s in the order of the columns of Self. An unsigned column holds them as they are: none is
+// negative.
+func SelfFields(s *event.Self) [SelfGoroutines + 1]*int64 {
+	return [...]*int64{
+		SelfAt:              &s.At,
+		SelfSpan:            &s.SpanNS,
+		SelfPublishing:      &s.PublishingNS,
+		SelfLateMessages:    &s.LateMessages,
+		SelfLateSum:         &s.LateSumNS,
+		SelfLateMax:         &s.LateMaxNS,
+		SelfWindowSum:       &s.Window.SumNS,
+		SelfWindowMax:       &s.Window.MaxNS,
+		SelfSocketSum:       &s.Socket.SumNS,
+		SelfSocketMax:       &s.Socket.MaxNS,
+		SelfRecorderSum:     &s.Recorder.SumNS,
+		SelfRecorderMax:     &s.Recorder.MaxNS,
+		SelfScheduleSum:     &s.Schedule.SumNS,
+		SelfScheduleMax:     &s.Schedule.MaxNS,
+		SelfPaused:          &s.PausedNS,
+		SelfUnsentMax:       &s.UnsentMaxBytes,
+		SelfWrites:          &s.Writes,
+		SelfWrittenMessages: &s.WrittenMessages,
+		SelfLargestWrite:    &s.LargestWrite,
+		SelfReads:           &s.Reads,
+		SelfReadBytes:       &s.ReadBytes,
+		SelfDeliveryReads:   &s.DeliveryReads,
+		SelfDeliveries:      &s.Deliveries,
+		SelfLargestRead:     &s.LargestRead,
+		SelfGCCycles:        &s.GCCycles,
+		SelfGCPause:         &s.GCPauseNS,
+		SelfCPU:             &s.CPUNS,
+		SelfSchedLatencyP99: &s.SchedLatencyP99NS,
+		SelfHeap:            &s.HeapBytes,
+		SelfGoroutines:      &s.Goroutines,
+	}
 }
