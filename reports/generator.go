@@ -96,7 +96,11 @@ func batchesLine(b *result.BatchSizes) string {
 		}
 		return result.Group(*v)
 	}
-	return result.Group(b.Writes) + " of " + wholeOr(b.Mean, 1) + " messages on average; 50 % " + at(b.P50) + ", 99 % " + at(b.P99) + ", max " + result.Group(b.Max)
+	mean := wholeOr(b.Mean, 1) + " messages"
+	if b.Mean == 1 {
+		mean = "1 message"
+	}
+	return result.Group(b.Writes) + " of " + mean + " on average; 50 % " + at(b.P50) + ", 99 % " + at(b.P99) + ", max " + result.Group(b.Max)
 }
 
 func readsLine(s *result.Self) string {

@@ -284,7 +284,17 @@ func closedSample() *result.Result {
 	r := baseResult()
 	r.Broker = result.Broker{Embedded: true, Product: "leveret embedded broker", Version: "0.1.0", SameHost: ptr(true)}
 	r.Config.SizesBytes, r.Config.Confirm, r.Config.AckMode, r.Config.Prefetch = []int64{12}, 1000, "automatic", 0
-	r.LimitedBy = "client and broker share two CPUs, both busy"
+	r.LimitedBy = "the client's CPU: the process kept 1.93 processors busy, 96 % of all"
+	r.Generator = &result.Generator{
+		Limit:   result.LimitClientCPU,
+		Batches: &result.BatchSizes{Writes: 21_482, Mean: 104.2, P50: ptr(int64(96)), P99: ptr(int64(488)), Max: 1000},
+		Self: &result.Self{
+			WindowShare: ptr(0.734), SocketShare: ptr(0.0123), RecorderShare: ptr(0.0004), ScheduleShare: ptr(0.0), WorkShare: ptr(0.2533),
+			Writes: 21_482, WrittenMessages: 2_238_000, LargestWrite: 1000, UnsentMaxBytes: ptr(int64(56_320)),
+			Reads: 40_112, ReadBytes: 171_300_000, DeliveryReads: 30_417, Deliveries: 2_230_000, LargestRead: 2702,
+			CPUCores: ptr(1.93), GCCycles: 41, GCPauseNS: 21_500_000, SchedLatencyP99NS: ptr(int64(2_621_440)), HeapBytes: 29_810_000, Goroutines: 29,
+		},
+	}
 	r.Findings = []result.Finding{{Code: "closed_loop", Severity: result.SeverityNote, Count: 0, Text: "no rate was set: latency is of a closed loop, response latency does not exist"}}
 	s := simulation{weight: 1000, interval: second, stop: 20 * second, drained: 20*second + 40e6}
 	random := rand.New(rand.NewPCG(2, 2))
@@ -388,7 +398,12 @@ func failingSample() *result.Result {
 	}
 	r.Notes = []string{"the broker's certificate was not verified (--insecure)"}
 	r.Config.TLS = true
-	r.LimitedBy = "the broker: producers waited for confirms 62 % of the time"
+	r.LimitedBy = "the broker: producers waited 62 % of the time until it took more from the socket"
+	r.Generator = &result.Generator{
+		Limit:    result.LimitBroker,
+		Batches:  &result.BatchSizes{Writes: 5894, Mean: 1, P50: ptr(int64(1)), P99: ptr(int64(1)), Max: 3},
+		Lateness: &result.Distribution{Count: 5900, Censored: 100, P50NS: ptr(int64(52_000)), MaxNS: ptr(3 * second), AtLeastNS: ptr(10 * second)},
+	}
 	return r
 }
 
