@@ -146,15 +146,15 @@ type Route struct {
 
 // Producer is one publishing channel.
 type Producer struct {
-	Connection int    `json:"connection"` // 0.. over the run, producers' connections first
-	Route      int    `json:"route"`
-	Size       int    `json:"size_bytes"`
-	Persistent bool   `json:"persistent"`
-	Mandatory  bool   `json:"mandatory"`
-	Confirm    int    `json:"confirm"` // window; 0: no confirms
-	Limit      int64  `json:"limit"`   // messages; 0: none
-	Batch      int    `json:"batch"`   // most messages in one write
-	Rate       Rate   `json:"rate"`    // Messages 0 and no Stages: closed loop
+	Connection int   `json:"connection"` // 0.. over the run, producers' connections first
+	Route      int   `json:"route"`
+	Size       int   `json:"size_bytes"`
+	Persistent bool  `json:"persistent"`
+	Mandatory  bool  `json:"mandatory"`
+	Confirm    int   `json:"confirm"` // window; 0: no confirms
+	Limit      int64 `json:"limit"`   // messages; 0: none
+	Batch      int   `json:"batch"`   // most messages in one write
+	Rate       Rate  `json:"rate"`    // Messages 0 and no Stages: closed loop
 	// Stages is a rate that varies; Rate is then unused.
 	Stages []Stage `json:"stages,omitempty"`
 	// PhaseNS is how long after the barrier the schedule (in closed loop: the sending) begins.
