@@ -122,7 +122,7 @@ func (p *Plan) checkPorts(ctx context.Context) error {
 		}
 		return nil
 	}
-	return fmt.Errorf("%d connections to %s from %d local address(es) need as many local ports, and the system has %d an address (net.ipv4.ip_local_port_range is %d to %d, of which %d are counted on): widen it (sysctl -w net.ipv4.ip_local_port_range=\"1024 65535\"), or give more addresses of this host with --source-address A,B,...",
+	return fmt.Errorf("%d connections to %s from %d local address(es) need as many local ports, and the system has %d an address (net.ipv4.ip_local_port_range is %d to %d, of which %d are counted on): widen it (sysctl -w net.ipv4.ip_local_port_range=\"1024 65535\"), or give more addresses of this host with --source-address (A,B and so on)",
 		p.Connections, p.Endpoint.Address(), addresses, ports, low, high, usable)
 }
 

@@ -24,8 +24,6 @@ func (a wide) minus(b wide) wide {
 
 func (a wide) less(b wide) bool { return a.hi < b.hi || a.hi == b.hi && a.lo < b.lo }
 
-func (a wide) isZero() bool { return a.hi|a.lo == 0 }
-
 func (a wide) float() float64 { return float64(a.hi)*(1<<64) + float64(a.lo) }
 
 // by is the quotient and the remainder; the quotient has to fit.

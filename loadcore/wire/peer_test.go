@@ -173,6 +173,7 @@ func TestPeerRequests(t *testing.T) {
 		{func(ch *amqp.Channel) (any, error) { return nil, ch.Qos(300, 70000, true) },
 			&wire.BasicQos{PrefetchSize: 70000, PrefetchCount: 300, Global: true}, &wire.BasicQosOk{}, nil},
 		{func(ch *amqp.Channel) (any, error) { return nil, ch.Flow(true) }, &wire.ChannelFlow{Active: true}, &wire.ChannelFlowOk{Active: true}, nil},
+		//lint:ignore SA1019 the deprecated method is one of the 64
 		{func(ch *amqp.Channel) (any, error) { return nil, ch.Recover(true) }, &wire.BasicRecover{Requeue: true}, &wire.BasicRecoverOk{}, nil},
 		{func(ch *amqp.Channel) (any, error) { return nil, ch.Tx() }, &wire.TxSelect{}, &wire.TxSelectOk{}, nil},
 		{func(ch *amqp.Channel) (any, error) { return nil, ch.TxCommit() }, &wire.TxCommit{}, &wire.TxCommitOk{}, nil},
