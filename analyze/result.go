@@ -57,7 +57,7 @@ func describeCapture(r *result.Result, c *source) {
 	if r.Broker == (result.Broker{}) {
 		b := &m.Broker
 		r.Broker = result.Broker{Embedded: b.Embedded, Product: b.Product, Version: b.Version, URI: b.URI, SameHost: b.SameHost}
-		r.Host = result.Host{Name: m.Host.Name, OS: m.Host.OS, Arch: m.Host.Arch, CPUs: m.Host.CPUs}
+		r.Host = result.Host{Name: m.Host.Name, OS: m.Host.OS, Arch: m.Host.Arch, CPUs: m.Host.CPUs, CPUModel: m.Host.CPUModel}
 	}
 	r.Broker.Embedded = r.Broker.Embedded || m.Broker.Embedded
 	for _, n := range m.Notes {

@@ -66,6 +66,13 @@ func plain(r *result.Result) *result.Result {
 	for _, p := range []**float64{&c.Rates.Sent, &c.Rates.Confirmed, &c.Rates.Received, &c.Rates.SentBytes, &c.Rates.Drain} {
 		*p = finite(*p)
 	}
+	if c.Calibration != nil {
+		copied := *c.Calibration
+		c.Calibration = &copied
+		for _, p := range []**float64{&copied.ClockReadNS, &copied.PublishMsgsPerS, &copied.ConsumeMsgsPerS} {
+			*p = finite(*p)
+		}
+	}
 	plainLatencies(&c.Latency)
 	c.Generator = plainGenerator(c.Generator)
 	c.Intervals = append([]result.Interval{}, c.Intervals...)

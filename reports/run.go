@@ -3,6 +3,7 @@ package reports
 import (
 	"fmt"
 	"strings"
+	"time"
 
 	"leveret/analyze/result"
 )
@@ -25,6 +26,9 @@ func (p *page) run(r *result.Result) {
 	p.field("load", fieldColumn, loadLine(c))
 	p.field("start", fieldColumn, p.clean(startLine(c)))
 	p.field("client", fieldColumn, p.clean(clientLine(r)))
+	if r.Calibration != nil {
+		p.field("calibrated", fieldColumn, p.clean(calibrationLine(r.Calibration, p.ascii)))
+	}
 	limited := p.clean(r.LimitedBy)
 	if limited == "" {
 		limited = "not known from this recording"
@@ -99,6 +103,24 @@ func clientLine(r *result.Result) string {
 		used += fmt.Sprintf(" (%s cores busy)", significant(float64(*r.ClientCPUNS)/length, 2))
 	}
 	return join(", ", host, used)
+}
+
+// calibrationLine tells what the tool itself could do on that host.
+func calibrationLine(c *result.Calibration, ascii bool) string {
+	at := time.Unix(0, c.AtNS).UTC().Format("2006-01-02 15:04 UTC")
+	if c.Quick {
+		at += " (quick)"
+	}
+	return fmt.Sprintf("%s: ceilings %s msg/s published, %s msg/s consumed; at %s msg/s sent late by p99 %s; latency error p50 %s, p99 %s",
+		at, ceiling(c.PublishMsgsPerS), ceiling(c.ConsumeMsgsPerS), result.Group(c.PacingRateMsgsPerS), duration(float64(c.PacingP99NS), ascii),
+		duration(float64(c.LatencyErrorP50NS), ascii), duration(float64(c.LatencyErrorP99NS), ascii))
+}
+
+func ceiling(rateMsgsPerS *float64) string {
+	if finite(rateMsgsPerS) == nil {
+		return notAvailable
+	}
+	return rate(*rateMsgsPerS)
 }
 
 func (p *page) recordingLine(r *result.Result) string {

@@ -318,3 +318,19 @@ func extremeResult() *result.Result {
 		Spans:  []result.Span{{FromNS: big, ToNS: least, Kind: long, Text: long}}, LimitedBy: long, ClientCPUNS: &big, Rows: least, Notes: []string{long},
 	}
 }
+
+// The line about the tool itself stands there where the host has been calibrated, and only there.
+func TestCalibrationIsQuoted(t *testing.T) {
+	r := tinySample()
+	if strings.Contains(textOf(t, r, TextOptions{}), "calibrated") {
+		t.Error("quoted without a calibration")
+	}
+	r.Calibration = &result.Calibration{AtNS: start, Quick: true, PublishMsgsPerS: ptr(3e6), ConsumeMsgsPerS: ptr(2e6),
+		PacingRateMsgsPerS: 1000, PacingP99NS: 50_000, LatencyErrorP50NS: 100_000, LatencyErrorP99NS: 2_000_000}
+	got := strings.Join(strings.Fields(textOf(t, r, TextOptions{ASCII: true})), " ")
+	want := "calibrated 2026-07-30 11:00 UTC (quick): ceilings 3,000,000 msg/s published, 2,000,000 msg/s consumed; " +
+		"at 1,000 msg/s sent late by p99 50.00 us; latency error p50 100.0 us, p99 2.000 ms"
+	if !strings.Contains(got, want) {
+		t.Errorf("no %q in\n%s", want, got)
+	}
+}

@@ -61,8 +61,10 @@ type Result struct {
 	// Generator has the evidence for it; nil without producers and without self-observation.
 	Generator   *Generator `json:"generator"`
 	ClientCPUNS *int64     `json:"client_cpu_ns"`
-	Rows        int64      `json:"rows"` // rows analyzed
-	Notes       []string   `json:"notes,omitempty"`
+	// Calibration of the host that recorded; nil where there is none.
+	Calibration *Calibration `json:"calibration,omitempty"`
+	Rows        int64        `json:"rows"` // rows analyzed
+	Notes       []string     `json:"notes,omitempty"`
 }
 
 // Finding is one thing the reader of the report must know.
@@ -102,6 +104,23 @@ type Host struct {
 	OS   string `json:"os"`
 	Arch string `json:"arch"`
 	CPUs int    `json:"cpus"`
+	// CPUModel as the system names it; "" where it does not.
+	CPUModel string `json:"cpu_model,omitempty"`
+}
+
+// Calibration is what the latest calibration of the recording host says of the tool itself there. Analysis leaves it nil.
+// What that calibration did not measure is nil or 0.
+type Calibration struct {
+	AtNS               int64    `json:"at_ns"` // nanoseconds since the Unix epoch
+	Tool               string   `json:"tool"`
+	Quick              bool     `json:"quick"`
+	ClockReadNS        *float64 `json:"clock_read_ns"`
+	PublishMsgsPerS    *float64 `json:"publish_msgs_per_s"` // ceiling, 12 bytes, window 1000, recorded
+	ConsumeMsgsPerS    *float64 `json:"consume_msgs_per_s"` // ceiling, 12 bytes, automatic acks, recorded
+	PacingRateMsgsPerS int64    `json:"pacing_rate_msgs_per_s"`
+	PacingP99NS        int64    `json:"pacing_p99_ns"` // sent minus due at that rate
+	LatencyErrorP50NS  int64    `json:"latency_error_p50_ns"`
+	LatencyErrorP99NS  int64    `json:"latency_error_p99_ns"`
 }
 
 // Config is what was run, for titles and captions.

@@ -59,6 +59,7 @@ func analyzeAndReport(ctx context.Context, dirs []string, limits analyze.Options
 	if err != nil {
 		return exitFailed, err
 	}
+	quoteCalibration(r)
 	if err := writeReport(r, o, s); err != nil {
 		return exitFailed, fmt.Errorf("report: %w", err)
 	}

@@ -47,6 +47,14 @@ func runBroker(ctx context.Context, args []string, s streams) (int, error) {
 	}
 	fmt.Fprintln(s.out, server.URI())
 	fmt.Fprintln(s.err, "the embedded broker is ready; Ctrl-C ends it")
+	if o.UntilEOF {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithCancel(ctx)
+		go func() {
+			io.Copy(io.Discard, s.in)
+			cancel()
+		}()
+	}
 	<-ctx.Done()
 	return exitOK, server.Close()
 }

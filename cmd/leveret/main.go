@@ -40,7 +40,7 @@ type command struct {
 }
 
 func commands() []command {
-	return []command{runCommand(), analyzeCommand(), brokerCommand()}
+	return []command{runCommand(), analyzeCommand(), brokerCommand(), calibrateCommand()}
 }
 
 func main() {

@@ -205,3 +205,9 @@ func (l delayLaw) String() string {
 	}
 	return "fixed=" + l.min.String()
 }
+
+// Delay is how long message n, counted from 1, is held: what a measurement of its latency has to find.
+func (f *Faults) Delay(n uint64) time.Duration {
+	s, _ := f.at(n)
+	return s.delay
+}

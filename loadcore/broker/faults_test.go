@@ -242,3 +242,15 @@ func TestDelayIsAFunctionOfTheNumber(t *testing.T) {
 		t.Errorf("%d of 1000 delays are the same under another seed", same)
 	}
 }
+
+func TestDelayIsWhatAMessageIsHeld(t *testing.T) {
+	f, err := ParseFaults("delay@3:fixed=2ms,delay@3-4:fixed=1ms,drop@5")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for n, want := range map[uint64]time.Duration{1: 0, 3: 3 * time.Millisecond, 4: time.Millisecond, 5: 0} {
+		if got := f.Delay(n); got != want {
+			t.Errorf("message %d: %v, want %v", n, got, want)
+		}
+	}
+}

@@ -20,6 +20,27 @@ func NewAnalyze() (*Set, *Analyze) {
 	return newSet("analyze", rows), a
 }
 
+// Calibrate holds the options of `leveret calibrate`.
+type Calibrate struct {
+	Quick  bool
+	Format string
+	Output string // "" : the user's cache folder
+	Tmp    string // "" : the system's
+	Quiet  bool
+}
+
+// NewCalibrate returns the set of `leveret calibrate` and the struct that it fills.
+func NewCalibrate() (*Set, *Calibrate) {
+	c := &Calibrate{}
+	return newSet("calibrate", []*Option{
+		{Name: "quick", Group: groupReport, value: toggle(&c.Quick, false), Help: "shorter measurements: some 5 seconds instead of 20, coarser figures"},
+		{Name: "format", Arg: "FORMAT", Group: groupReport, value: choice(&c.Format, "text", "text", "json"), Help: "form of the report on stdout: text or json"},
+		{Name: "output", Arg: "FILE", Group: groupReport, value: text(&c.Output, ""), Help: "keep the calibration in this file; without it where reports of later runs find it, in the user's cache folder"},
+		{Name: "tmp", Arg: "DIR", Group: groupRecord, value: text(&c.Tmp, ""), Help: "folder to record into meanwhile, on the disk that matters; without it the system's folder for temporary files"},
+		{Name: "quiet", Group: groupReport, value: toggle(&c.Quiet, false), Help: "no progress lines"},
+	}), c
+}
+
 // Broker holds the options of `leveret broker`.
 type Broker struct {
 	Listen string
@@ -27,6 +48,8 @@ type Broker struct {
 	Key    string
 	CACert string
 	Faults string
+	// UntilEOF ends the broker with its standard input, too.
+	UntilEOF bool
 }
 
 // NewBroker returns the set of `leveret broker` and the struct that it fills.
@@ -38,5 +61,6 @@ func NewBroker() (*Set, *Broker) {
 		{Name: "key", Arg: "FILE", Group: groupEmbedded, value: text(&b.Key, ""), Help: "PEM file of the server's private key"},
 		{Name: "cacert", Arg: "FILE", Group: groupEmbedded, value: text(&b.CACert, ""), Help: "PEM file of the authorities whose client certificates are accepted"},
 		faultsOption(&b.Faults, "what the broker does wrong on purpose, by message number; the faults are listed below"),
+		{Name: "until-eof", Group: groupEmbedded, value: toggle(&b.UntilEOF, false), Help: "end when standard input ends, too: for programs that start the broker"},
 	}), b
 }

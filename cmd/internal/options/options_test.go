@@ -113,7 +113,8 @@ func TestHelpShowsEveryOptionWithinItsWidth(t *testing.T) {
 	run, _ := NewRun(nil)
 	analyze, _ := NewAnalyze()
 	broker, _ := NewBroker()
-	for _, set := range []*Set{run, analyze, broker} {
+	calibrate, _ := NewCalibrate()
+	for _, set := range []*Set{run, analyze, broker, calibrate} {
 		var b bytes.Buffer
 		set.Help(&b)
 		for _, o := range set.options {

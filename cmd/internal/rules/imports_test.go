@@ -17,10 +17,11 @@ import (
 // a new one fences a heavy dependency, or is a codec or pure algorithm with its own tests, or a test double, or a contract
 // between processes. Everything else is a file in a package that exists.
 var mayImport = map[string][]string{
-	"cmd/leveret":          {"..."},
-	"cmd/internal/options": {"capture/event", "capture/manifest", "loadcore/..."},
-	"cmd/internal/bench":   {},
-	"cmd/internal/suite":   {"cmd/internal/options", "capture/manifest", "analyze/result"},
+	"cmd/leveret":            {"..."},
+	"cmd/internal/options":   {"capture/event", "capture/manifest", "loadcore/..."},
+	"cmd/internal/bench":     {},
+	"cmd/internal/calibrate": {"loadcore/...", "capture", "capture/event", "capture/manifest", "analyze/result"},
+	"cmd/internal/suite":     {"cmd/internal/options", "capture/manifest", "analyze/result"},
 
 	"loadcore":                   {"loadcore/wire", "capture/event", "capture/manifest"},
 	"loadcore/wire":              {},
