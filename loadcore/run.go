@@ -149,9 +149,9 @@ func (r *run) begin() {
 	}
 	r.publishers.Store(int32(len(r.producers)))
 	r.writing.Add(len(r.producers))
+	r.sampler = r.newSampler(now)
 	r.barrier.Store(now) // turns are given from here on
 	r.outcome.BarrierNS = now
-	r.sampler = r.newSampler(now)
 	r.progress.enter(PhaseRunning)
 	for _, p := range r.producers {
 		if p.shared != nil {

@@ -77,6 +77,15 @@ func checkSelf(t *testing.T, out *manifest.Outcome, m *memory) {
 }
 
 func TestSelfObservationOfWhatIsWaitedFor(t *testing.T) {
+	for _, drive := range []Drive{DriveDedicated, DriveShared} {
+		if drive == DriveShared && runtime.GOOS != "linux" {
+			continue // only there it exists
+		}
+		t.Run(string(drive), func(t *testing.T) { testWhatIsWaitedFor(t, drive) })
+	}
+}
+
+func testWhatIsWaitedFor(t *testing.T, drive Drive) {
 	slow := func(ctx context.Context, _ int) error {
 		time.Sleep(time.Millisecond)
 		return ctx.Err()
@@ -101,6 +110,7 @@ func TestSelfObservationOfWhatIsWaitedFor(t *testing.T) {
 				t.Fatal(err)
 			}
 			plan := oneQueue(embedded(t, broker.Options{Faults: faults}), "q", []manifest.Producer{c.producer}, []manifest.Consumer{{AutoAck: true}})
+			plan.Drive = drive
 			rec := &memory{reserve: c.reserve}
 			out, err := Run(t.Context(), plan, rec)
 			if err != nil {
