@@ -31,7 +31,7 @@ func TestCalibrateMeasuresEverythingAndReportsQuoteIt(t *testing.T) {
 		t.Fatalf("exit %d, %v\n%s", code, err, stderr)
 	}
 	possible(t, "calibration", reflect.ValueOf(c))
-	if len(c.Codec) != 3 || len(c.Recording) != 3 || len(c.Ceilings) != 4 || len(c.Pacing) != 4 || len(c.Latency) != 3 || !c.Quick {
+	if len(c.Codec) != 3 || len(c.Recording) != 3 || len(c.Ceilings) != 4 || len(c.Pacing) != 4 || len(c.Latency) != 3 || len(c.Pinning) != 3 || !c.Quick {
 		t.Errorf("incomplete: %s", stdout)
 	}
 	if c.Clock.ReadNS <= 0 || c.Clock.ResolutionNS <= 0 || c.Loopback.SocketBytesPerS <= 0 || c.Loopback.CopyBytesPerS <= 0 {
@@ -57,8 +57,16 @@ func TestCalibrateMeasuresEverythingAndReportsQuoteIt(t *testing.T) {
 			t.Errorf("latency error %+v", v)
 		}
 	}
-	if n := strings.Count(stderr, " of 7: "); n != 7 {
-		t.Errorf("%d lines of progress, want 7:\n%s", n, stderr)
+	for _, v := range c.Pinning {
+		if possible := v.NotPossible == ""; possible != (v.MsgsPerS > 0) || possible != (v.RoundTripNS > 0) {
+			t.Errorf("pinning %+v", v)
+		}
+	}
+	if c.Pinning[0].Pin != "off" || c.Pinning[0].NotPossible != "" {
+		t.Errorf("without pinning: %+v", c.Pinning[0])
+	}
+	if n := strings.Count(stderr, " of 8: "); n != 8 {
+		t.Errorf("%d lines of progress, want 8:\n%s", n, stderr)
 	}
 	quoted, _, dir := record(t, "--pmessages", "10", "--confirm", "5")
 	if q := quoted.Calibration; q == nil || q.AtNS != c.AtNS || *q.PublishMsgsPerS != c.Ceilings[0].MsgsPerS {
@@ -98,7 +106,7 @@ func TestCalibrateInterruptedKeepsNothing(t *testing.T) {
 	file := filepath.Join(dir, "calibration.json")
 	ctx, cancel := context.WithCancel(t.Context())
 	var out bytes.Buffer
-	progress := &cancelAt{text: "5 of 7", cancel: cancel}
+	progress := &cancelAt{text: "5 of 8", cancel: cancel}
 	code := run(ctx, []string{"calibrate", "--quick", "--output", file, "--tmp", dir}, strings.NewReader(""), &out, progress)
 	if code != exitInterrupted || out.Len() != 0 || !strings.Contains(progress.String(), "interrupted") {
 		t.Errorf("exit %d\n%s%s", code, &out, progress)

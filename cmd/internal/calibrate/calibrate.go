@@ -42,6 +42,7 @@ type Calibration struct {
 	Ceilings  []Ceiling      `json:"ceilings"`
 	Pacing    []Pacing       `json:"pacing"`
 	Latency   []LatencyError `json:"latency_error"`
+	Pinning   []Pinning      `json:"pinning"`
 }
 
 // Options of a calibration.
@@ -97,6 +98,7 @@ func Run(ctx context.Context, o Options) (*Calibration, error) {
 		{"ceilings through the embedded broker", c.measureCeilings},
 		{"pacing", c.measurePacing},
 		{"latency against known delays", c.measureLatency},
+		{"pinning", c.measurePinning},
 	}
 	for i, s := range steps {
 		if o.Progress != nil {

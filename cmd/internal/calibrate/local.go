@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"net"
+	"slices"
 	"time"
 
 	"leveret/capture/event"
@@ -33,19 +34,31 @@ func (c *calibration) measureClock(ctx context.Context) error {
 	return nil
 }
 
-// perCall times f over about span, in nanoseconds a call.
+// perCall calls f for about span and gives the nanoseconds of a call: the median of blocks too short to be interrupted often,
+// so that other work on the machine changes it little.
 func perCall(span time.Duration, f func()) float64 {
-	const atOnce = 256 // so that looking at the time costs nothing
-	calls, begun := 0, time.Now()
-	for {
-		for range atOnce {
+	const block = 50 * time.Microsecond
+	calls := 1
+	for { // as many calls as make a block
+		begun := time.Now()
+		for range calls {
 			f()
 		}
-		calls += atOnce
-		if took := time.Since(begun); took >= span {
-			return float64(took) / float64(calls)
+		if time.Since(begun) >= block || calls >= 1<<20 {
+			break
 		}
+		calls *= 2
 	}
+	var blocks []float64
+	for begun := time.Now(); len(blocks) == 0 || time.Since(begun) < span; {
+		start := time.Now()
+		for range calls {
+			f()
+		}
+		blocks = append(blocks, float64(time.Since(start))/float64(calls))
+	}
+	slices.Sort(blocks)
+	return blocks[len(blocks)/2]
 }
 
 // Codec is what the protocol and the checksum cost, in nanoseconds a message of this size, without a socket. The engine

@@ -39,6 +39,14 @@ func Text(w io.Writer, c *Calibration) error {
 	for _, v := range c.Ceilings {
 		p("  %s\t%s\t%s", v.Name, result.Group(int64(v.MsgsPerS)), nanoseconds(v.CPUNSPerMsg))
 	}
+	p("\nPinning (--pin; 12 bytes, not recorded)\tmsg/s, window 1000\tCPU ns/msg\tround trip, window 1 (us)")
+	for _, v := range c.Pinning {
+		if v.NotPossible != "" {
+			p("  %s\tnot possible here: %s", v.Pin, v.NotPossible)
+			continue
+		}
+		p("  %s\t%s\t%s\t%s", v.Pin, result.Group(int64(v.MsgsPerS)), nanoseconds(v.CPUNSPerMsg), micros(int64(v.RoundTripNS)))
+	}
 	p("\nPacing: sent minus due (us)\tp50\tp99\tmax\tmessages")
 	for _, v := range c.Pacing {
 		p("  %s msg/s\t%s\t%s\t%s\t%s", result.Group(v.RateMsgsPerS), micros(v.P50NS), micros(v.P99NS), micros(v.MaxNS), result.Group(int64(v.Count)))
