@@ -37,14 +37,33 @@ type latencies struct {
 
 // cell is one distribution.
 type cell struct {
-	hist     quantile.Histogram
-	moments  quantile.Moments
-	censored uint64
-	latest   int64 // time (due or sent) of the last censored message
+	hist       quantile.Histogram
+	moments    quantile.Moments
+	unanswered times // due or sent time of messages that were sent and never answered
+	unsent     times // due time of messages that were never sent
 
 	ranks     []uint64 // wanted, rising
 	selection *quantile.Selection
 	open      bool
+}
+
+// times are how many, and the first and the last of them.
+type times struct {
+	count       uint64
+	first, last int64
+}
+
+func (x *times) add(at int64) { x.merge(&times{1, at, at}) }
+
+func (x *times) merge(o *times) {
+	switch {
+	case o.count == 0:
+	case x.count == 0:
+		*x = *o
+	default:
+		x.count += o.count
+		x.first, x.last = min(x.first, o.first), max(x.last, o.last)
+	}
 }
 
 func newLatencies(t *timeline) *latencies {
@@ -148,7 +167,7 @@ func (l *latencies) add(group, interval int, v int64) {
 func (l *latencies) cell(group, interval int) *cell {
 	c := l.cells[group][interval]
 	if c == nil {
-		c = &cell{latest: math.MinInt64}
+		c = &cell{}
 		l.cells[group][interval] = c
 	}
 	return c
@@ -166,15 +185,25 @@ func (l *latencies) unanswered(service int, sent, due int64) {
 	if uint(n) >= uint(l.t.run) {
 		return
 	}
-	l.cell(service, n).censor(sent)
+	l.cell(service, n).unanswered.add(sent)
 	if due != event.None {
-		l.cell(service+1, n).censor(due)
+		l.cell(service+1, n).unanswered.add(due)
 	}
 }
 
-func (c *cell) censor(from int64) {
-	c.censored++
-	c.latest = max(c.latest, from)
+// Unsent implements integrity.Answers: what was due and never sent belongs to the cohort of response latency, or a broker
+// that stalls would hide the messages that it kept from being sent.
+func (l *latencies) Unsent(due int64, confirms bool, queues int) {
+	n, _, _ := l.t.find(due)
+	if l.selecting || uint(n) >= uint(l.t.run) {
+		return
+	}
+	if confirms {
+		l.cell(confirmResponse, n).unsent.add(due)
+	}
+	for range queues {
+		l.cell(deliveryResponse, n).unsent.add(due)
+	}
 }
 
 // endCounting makes the distributions of the whole window, and prepares the selection of the exact values.
@@ -186,12 +215,12 @@ func (l *latencies) endCounting() {
 				continue
 			}
 			if w == nil {
-				w = &cell{latest: math.MinInt64}
+				w = &cell{}
 			}
 			w.hist.Merge(&c.hist)
 			w.moments.Merge(&c.moments)
-			w.censored += c.censored
-			w.latest = max(w.latest, c.latest)
+			w.unanswered.merge(&c.unanswered)
+			w.unsent.merge(&c.unsent)
 		}
 		if l.whole[g] = w; w != nil {
 			w.prepare(quantile.CurvePercents(w.total()))
@@ -218,7 +247,9 @@ func (l *latencies) negatives(f *integrity.Facts) {
 }
 
 // total is the number of messages in the cohort.
-func (c *cell) total() uint64 { return c.moments.Count() + c.censored }
+func (c *cell) total() uint64 { return c.moments.Count() + c.censored() }
+
+func (c *cell) censored() uint64 { return c.unanswered.count + c.unsent.count }
 
 // prepare selects the ranks of the reported percentiles and of further ones, as far as they fall among the measured.
 func (c *cell) prepare(further []quantile.Percent) {
@@ -299,12 +330,28 @@ func (c *cell) value(p quantile.Percent) *int64 {
 	return nil
 }
 
-// distribution of a cell, nil where it has no message.
-func (c *cell) distribution(stop int64) *result.Distribution {
+// bounds are the least and the greatest of what the censored messages took at least: what was sent, until answers were no
+// longer recorded; what was not, until publishing stopped.
+func (c *cell) bounds(until, stop int64) (least, most int64) {
+	least, most = math.MaxInt64, 0
+	for _, x := range []struct {
+		times
+		end int64
+	}{{c.unanswered, until}, {c.unsent, stop}} {
+		if x.count > 0 {
+			least, most = min(least, max(0, x.end-x.last)), max(most, x.end-x.first)
+		}
+	}
+	return least, most
+}
+
+// distribution of a cell, nil where it has no message. until is how long answers were recorded (event.None: unknown), stop
+// when publishing stopped.
+func (c *cell) distribution(until, stop int64) *result.Distribution {
 	if c == nil || c.total() == 0 {
 		return nil
 	}
-	d := &result.Distribution{Count: int64(c.moments.Count()), Censored: int64(c.censored), Negative: int64(c.moments.Negative())}
+	d := &result.Distribution{Count: int64(c.moments.Count()), Censored: int64(c.censored()), NeverSent: int64(c.unsent.count), Negative: int64(c.moments.Negative())}
 	if d.Count > 0 {
 		low, high, mean, deviation := c.moments.Min(), c.moments.Max(), c.moments.Mean(), c.moments.StdDev()
 		d.MinNS, d.MaxNS, d.MeanNS, d.StdDevNS = &low, &high, &mean, &deviation
@@ -312,9 +359,9 @@ func (c *cell) distribution(stop int64) *result.Distribution {
 	for i, to := range []**int64{&d.P50NS, &d.P75NS, &d.P95NS, &d.P99NS, &d.P999NS, &d.P9999NS} {
 		*to = c.value(reported[i])
 	}
-	if c.censored > 0 && stop != event.None {
-		least := max(0, stop-c.latest)
-		d.AtLeastNS = &least
+	if c.censored() > 0 && until != event.None {
+		least, most := c.bounds(until, stop)
+		d.AtLeastNS, d.MaxAtLeastNS = &least, &most
 	}
 	return d
 }

@@ -120,6 +120,15 @@ func (a *answerLog) miss(service int, sent, due int64) {
 }
 func (a *answerLog) Unconfirmed(sent, due int64) { a.miss(confirmService, sent, due) }
 func (a *answerLog) Undelivered(sent, due int64) { a.miss(deliveryService, sent, due) }
+func (a *answerLog) Unsent(due int64, confirms bool, queues int) {
+	if n, _, _ := a.t.find(due); n < 0 || n >= a.t.run {
+		return
+	}
+	if confirms {
+		a.censored[confirmResponse]++
+	}
+	a.censored[deliveryResponse] += int64(queues)
+}
 
 // The same histories shown to the ledger in any order that keeps the order within each kind: cut into chunks, answers
 // before their sends, and with so little memory that times go to the temporary file and back.

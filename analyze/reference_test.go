@@ -62,6 +62,7 @@ func (r *reference) readSends() {
 	for _, s := range r.h.sends {
 		if s.at == event.None {
 			r.counts.NotSent++
+			r.measureUnsent(s)
 			continue
 		}
 		r.counts.Sent++
@@ -167,6 +168,22 @@ func (r *reference) measure(group int, s sendEvent, at int64) {
 		r.censored[group+1]++
 	} else {
 		r.values[group+1] = append(r.values[group+1], at-s.due)
+	}
+}
+
+// measureUnsent: what was due and never sent would have had an answer from the broker and from each consumed queue.
+func (r *reference) measureUnsent(s sendEvent) {
+	if o := r.h.m.Outcome; s.due == event.None || s.due < o.BarrierNS || s.due > o.PublishStopNS {
+		return
+	}
+	if r.h.m.Producers[s.producer].Confirm > 0 {
+		r.censored[confirmResponse]++
+	}
+	route := r.h.m.Topology.Routes[s.route]
+	for _, q := range route.Queues {
+		if route.Known && r.h.m.Outcome.Queues[q].Consumed {
+			r.censored[deliveryResponse]++
+		}
 	}
 }
 

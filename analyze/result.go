@@ -84,10 +84,11 @@ func describeCapture(r *result.Result, c *source) {
 
 // latencyOf makes the distributions of one cell of each group.
 func (a *analysis) latencyOf(cells *[groups]*cell) result.Latencies {
-	stop := a.answersUntil()
+	until := a.answersUntil()
+	of := func(g int) *result.Distribution { return cells[g].distribution(until, a.window.stop) }
 	return result.Latencies{
-		Confirm:  result.Latency{Service: cells[confirmService].distribution(stop), Response: cells[confirmResponse].distribution(stop)},
-		Delivery: result.Latency{Service: cells[deliveryService].distribution(stop), Response: cells[deliveryResponse].distribution(stop)},
+		Confirm:  result.Latency{Service: of(confirmService), Response: of(confirmResponse)},
+		Delivery: result.Latency{Service: of(deliveryService), Response: of(deliveryResponse)},
 	}
 }
 

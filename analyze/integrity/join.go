@@ -119,6 +119,11 @@ func (l *Ledger) sendOne(p *producer, pg *page, slot int, sent, due int64) {
 	pg.seen++
 	if sent == event.None {
 		l.total.notSent++
+		if due != event.None {
+			// Without a manifest, answers seen so far tell whether confirms were on.
+			confirms := p.confirms && (!p.assumed || p.settled > 0)
+			l.answers.Unsent(due, confirms, len(l.x.routes[pg.routeOf(slot)].waits))
+		}
 		l.release(pg)
 		return
 	}

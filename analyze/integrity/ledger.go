@@ -64,6 +64,9 @@ type Answers interface {
 	// intact from a consumed queue that it should have reached. due is event.None where there is none.
 	Unconfirmed(sent, due int64)
 	Undelivered(sent, due int64)
+	// Unsent: a message that was due and never sent would have been confirmed (confirms is set), and received from so many
+	// consumed queues.
+	Unsent(due int64, confirms bool, queues int)
 }
 
 // Options of a Ledger.

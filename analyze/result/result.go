@@ -215,21 +215,24 @@ type Latency struct {
 // messages of the cohort; where it falls among the censored ones its value is null in JSON ("p99_ns": null), stands in
 // CensoredAt as its lower bound, and Censored is above 0.
 type Distribution struct {
-	Count    int64    `json:"count"`    // measured
-	Censored int64    `json:"censored"` // sent, never answered: their latency is only known to be above a bound
-	Negative int64    `json:"negative"` // of Count; clock skew
-	MinNS    *int64   `json:"min_ns"`
-	MeanNS   *float64 `json:"mean_ns"` // of the measured ones
-	StdDevNS *float64 `json:"stddev_ns"`
-	P50NS    *int64   `json:"p50_ns"`
-	P75NS    *int64   `json:"p75_ns"`
-	P95NS    *int64   `json:"p95_ns"`
-	P99NS    *int64   `json:"p99_ns"`
-	P999NS   *int64   `json:"p99_9_ns"`
-	P9999NS  *int64   `json:"p99_99_ns"`
-	MaxNS    *int64   `json:"max_ns"` // of the measured ones
-	// AtLeastNS bounds every null percentile from below: the least (stop - due or sent) of a censored message.
-	AtLeastNS *int64 `json:"censored_at_least_ns"`
+	Count     int64    `json:"count"`      // measured
+	Censored  int64    `json:"censored"`   // never answered: their latency is only known to be above a bound
+	NeverSent int64    `json:"never_sent"` // of Censored; due, but never sent (in response latency only)
+	Negative  int64    `json:"negative"`   // of Count; clock skew
+	MinNS     *int64   `json:"min_ns"`
+	MeanNS    *float64 `json:"mean_ns"` // of the measured ones
+	StdDevNS  *float64 `json:"stddev_ns"`
+	P50NS     *int64   `json:"p50_ns"`
+	P75NS     *int64   `json:"p75_ns"`
+	P95NS     *int64   `json:"p95_ns"`
+	P99NS     *int64   `json:"p99_ns"`
+	P999NS    *int64   `json:"p99_9_ns"`
+	P9999NS   *int64   `json:"p99_99_ns"`
+	MaxNS     *int64   `json:"max_ns"` // of the measured ones
+	// AtLeastNS bounds every null percentile from below, MaxAtLeastNS the maximum: the least and the greatest (stop - due or
+	// sent) of a censored message. For a message never sent the stop is that of publishing.
+	AtLeastNS    *int64 `json:"censored_at_least_ns"`
+	MaxAtLeastNS *int64 `json:"max_at_least_ns"`
 }
 
 // Interval of the run. Rates count each event in the interval of its own time; latency belongs to the interval of the
