@@ -162,7 +162,8 @@ func (h *highest) add(d *result.Distribution) {
 	h.p99.add(d.P99NS, d)
 	h.max.add(d.MaxNS, d)
 	if d.Censored > 0 && d.AtLeastNS != nil {
-		h.max.add(nil, d)
+		most := d.MaxBound()
+		h.max.raise(&most, true)
 	}
 }
 
@@ -171,9 +172,14 @@ func (b *bound) add(ns *int64, d *result.Distribution) {
 		if d.Censored <= 0 || d.AtLeastNS == nil {
 			return
 		}
-		ns = d.AtLeastNS
-		b.atLeast = true
+		b.raise(d.AtLeastNS, true)
+		return
 	}
+	b.raise(ns, false)
+}
+
+func (b *bound) raise(ns *int64, atLeast bool) {
+	b.atLeast = b.atLeast || atLeast
 	if b.ns == nil || *ns > *b.ns {
 		b.ns = ns
 	}

@@ -91,10 +91,14 @@ func (p *page) latencyTable(shown []side) {
 	counts := []latencyRow{
 		{"messages", func(s side) string { return shortCount(s.d.Messages()) }},
 		{"censored", func(s side) string { return shortCount(s.d.Censored) }},
+		{"due, never sent", func(s side) string { return shortCount(s.d.NeverSent) }},
 		// At nearest rank ceil(p*N/100), floor(N/100), floor(N/1000), ... messages lie above.
 		{"above 99 %", func(s side) string { return shortCount(s.d.Messages() / 100) }},
 		{"above 99.9 %", func(s side) string { return shortCount(s.d.Messages() / 1000) }},
 		{"above 99.99 %", func(s side) string { return shortCount(s.d.Messages() / 10000) }},
+	}
+	if !slices.ContainsFunc(shown, func(s side) bool { return s.d.NeverSent != 0 }) {
+		counts = slices.Delete(counts, 2, 3)
 	}
 	t := table{keys: 1, columns: []column{{head: "", left: true}}}
 	for _, s := range shown {
@@ -132,16 +136,12 @@ func percentile(s side, ns *int64) string {
 	return measured(s, ns)
 }
 
-// maximum of all messages: with censored ones it is known from below only, by the greatest measured value and the bound.
+// maximum of all messages: with censored ones it is known from below only.
 func maximum(s side) string {
 	if s.d.Censored <= 0 || s.d.AtLeastNS == nil {
 		return measured(s, s.d.MaxNS)
 	}
-	bound := *s.d.AtLeastNS
-	if s.d.MaxNS != nil {
-		bound = max(bound, *s.d.MaxNS)
-	}
-	return ">= " + s.unit.format(float64(bound))
+	return ">= " + s.unit.format(float64(s.d.MaxBound()))
 }
 
 func average(s side, ns *float64) string {
@@ -153,10 +153,11 @@ func average(s side, ns *float64) string {
 
 // latencyRemarks explains only what this table shows.
 func (p *page) latencyRemarks(r *result.Result, shown []side) {
-	var response, censored, negative bool
+	var response, censored, unsent, negative bool
 	for _, s := range shown {
 		response = response || s.from == "response"
-		censored = censored || s.d.Censored > 0
+		censored = censored || s.d.Censored > s.d.NeverSent
+		unsent = unsent || s.d.NeverSent > 0
 		negative = negative || s.d.Negative > 0
 	}
 	parts := []string{"Service latency counts from sent" + map[bool]string{true: ", response latency from due."}[response]}
@@ -165,8 +166,14 @@ func (p *page) latencyRemarks(r *result.Result, shown []side) {
 	}
 	parts = append(parts, "Percentiles are exact, at the nearest rank over all messages of the window.")
 	if censored {
-		parts = append(parts, "Censored: sent and never answered; a percentile among them is known from below only (>=). "+
-			"Mean and standard deviation are of the answered messages.")
+		parts = append(parts, "Censored: sent and never answered; a percentile among them is known from below only (>=).")
+	}
+	if censored || unsent {
+		parts = append(parts, "Mean and standard deviation are of the answered messages.")
+	}
+	if unsent {
+		parts = append(parts, result.Group(r.Counts.NotSent)+" due but never sent: in the response latency they are censored, known to be at least the time "+
+			"from due to the stop of publishing (>=); in the service latency they are not.")
 	}
 	if negative {
 		parts = append(parts, "Negative latencies: the clocks of sender and receiver disagree.")

@@ -110,7 +110,7 @@ func distribution(measured, open []int64, weight int64) *result.Distribution {
 	n := int64(len(measured) + len(open))
 	d := &result.Distribution{Count: int64(len(measured)) * weight, Censored: int64(len(open)) * weight}
 	if len(open) > 0 {
-		d.AtLeastNS = ptr(slices.Min(open))
+		d.AtLeastNS, d.MaxAtLeastNS = ptr(slices.Min(open)), ptr(slices.Max(open))
 	}
 	if len(measured) == 0 {
 		return d

@@ -152,6 +152,33 @@ func (d *Distribution) Messages() int64 {
 	return 1<<63 - 1
 }
 
+// MaxBound is what the greatest latency is at least, where some messages are censored: the greatest measured one or the
+// greatest bound. It is 0 where nothing is known.
+func (d *Distribution) MaxBound() int64 {
+	most := int64(0)
+	for _, v := range []*int64{d.MaxNS, d.AtLeastNS, d.MaxAtLeastNS} {
+		if v != nil {
+			most = max(most, *v)
+		}
+	}
+	return most
+}
+
+// DescribeCensored says how many of the messages have no answer: "3 never answered, 2,900 due but never sent"; "" for none.
+func (d *Distribution) DescribeCensored() string {
+	if d == nil {
+		return ""
+	}
+	var parts []string
+	if n := d.Censored - d.NeverSent; n > 0 {
+		parts = append(parts, Group(n)+" never answered")
+	}
+	if d.NeverSent > 0 {
+		parts = append(parts, Group(d.NeverSent)+" due but never sent")
+	}
+	return strings.Join(parts, ", ")
+}
+
 // Pick gives the latency of "confirm" or "delivery" and whether it counts from "service" or "response"; nil for other words.
 func (l *Latencies) Pick(what, from string) *Distribution {
 	side := &l.Confirm

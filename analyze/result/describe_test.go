@@ -98,3 +98,28 @@ func TestWhyNoLatency(t *testing.T) {
 		}
 	}
 }
+
+func TestCensoredMessages(t *testing.T) {
+	n := func(v int64) *int64 { return &v }
+	for _, c := range []struct {
+		d    *Distribution
+		text string
+		most int64
+	}{
+		{&Distribution{Count: 1, MaxNS: n(5)}, "", 5},
+		{&Distribution{Censored: 3, AtLeastNS: n(2), MaxAtLeastNS: n(9), MaxNS: n(5)}, "3 never answered", 9},
+		{&Distribution{Censored: 2900, NeverSent: 2900, AtLeastNS: n(2), MaxAtLeastNS: n(2)}, "2,900 due but never sent", 2},
+		{&Distribution{Censored: 10, NeverSent: 7, AtLeastNS: n(2), MaxAtLeastNS: n(4), MaxNS: n(5)}, "3 never answered, 7 due but never sent", 5},
+		{&Distribution{Censored: 10}, "10 never answered", 0},
+	} {
+		if got := c.d.DescribeCensored(); got != c.text {
+			t.Errorf("%+v: %q, want %q", c.d, got, c.text)
+		}
+		if got := c.d.MaxBound(); got != c.most {
+			t.Errorf("%+v: at least %d, want %d", c.d, got, c.most)
+		}
+	}
+	if (*Distribution)(nil).DescribeCensored() != "" {
+		t.Error("nothing has a censored message")
+	}
+}

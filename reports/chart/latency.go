@@ -54,7 +54,11 @@ func latencySpec(r *result.Result, what string) Spec {
 	unit := s.setLatencyAxis(spread, from+" latency")
 	s.Series = toSeries(lines, t.unit.per, unit.per, s.Y.Log)
 	s.Spans = spans(r, t)
-	notes := []string{result.Plural(r.Latency.Pick(what, from).Messages(), "message"), each(r, "each point is of the messages "+verb(from)+" within"), meaning(from)}
+	behind := result.Plural(r.Latency.Pick(what, from).Messages(), "message")
+	if text := r.Latency.Pick(what, from).DescribeCensored(); text != "" {
+		behind += " (" + text + ")"
+	}
+	notes := []string{behind, each(r, "each point is of the messages "+verb(from)+" within"), meaning(from)}
 	s.Caption = caption(r, append(notes, s.notes(spread)...)...)
 	return s
 }
@@ -65,10 +69,11 @@ func (q quantile) value(d *result.Distribution) (v float64, atLeast bool) {
 		return math.NaN(), false
 	}
 	ns := q.of(d)
-	if d.Censored > 0 && d.AtLeastNS != nil && (ns == nil || q.answered) {
-		if ns != nil && *ns > *d.AtLeastNS {
-			return float64(*ns), true
-		}
+	switch {
+	case d.Censored <= 0 || d.AtLeastNS == nil:
+	case q.answered:
+		return float64(d.MaxBound()), true
+	case ns == nil:
 		return float64(*d.AtLeastNS), true
 	}
 	if ns == nil {
@@ -100,7 +105,7 @@ func (s *Spec) notes(v spread) []string {
 	}
 	for _, series := range s.Series {
 		if len(series.Bounds) > 0 {
-			notes = append(notes, "triangles: at least so much, as some messages were never answered")
+			notes = append(notes, "triangles: at least so much, as some messages have no answer")
 			break
 		}
 	}

@@ -97,11 +97,7 @@ func curveLine(c result.Curve, rightmost float64, d *result.Distribution) line {
 		l.points = append(l.points, Point{X: at, Y: float64(p.ValueNS)})
 	}
 	if d != nil && d.Censored > 0 && d.AtLeastNS != nil {
-		bound := *d.AtLeastNS
-		if d.MaxNS != nil {
-			bound = max(bound, *d.MaxNS)
-		}
-		l.bounds = []Point{{X: rightmost, Y: float64(bound)}}
+		l.bounds = []Point{{X: rightmost, Y: float64(d.MaxBound())}}
 	}
 	return l
 }
@@ -173,13 +169,13 @@ func curveNotes(r *result.Result, curves []result.Curve) []string {
 				continue
 			}
 			from[c.From] = true
-			if named {
+			if named { // the first is response latency where there is one: it has the messages that were never sent, too
 				continue
 			}
 			named = true
 			behind = append(behind, what+" latency of "+result.Plural(c.Count, "message"))
-			if d := r.Latency.Pick(what, c.From); d != nil && d.Censored > 0 {
-				behind[len(behind)-1] += " (" + result.Group(d.Censored) + " never answered)"
+			if text := r.Latency.Pick(what, c.From).DescribeCensored(); text != "" {
+				behind[len(behind)-1] += " (" + text + ")"
 			}
 		}
 	}
