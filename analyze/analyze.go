@@ -177,6 +177,7 @@ func (a *analysis) count(ctx context.Context) error {
 		return err
 	}
 	a.findFacts()
+	a.latency.until = a.answersUntil()
 	a.ledger.Finish(&a.facts)
 	if err := a.ledger.Err(); err != nil {
 		return fmt.Errorf("analyze: %w", err)

@@ -1,8 +1,6 @@
 package analyze
 
 import (
-	"math"
-
 	"leveret/analyze/integrity"
 	"leveret/analyze/quantile"
 	"leveret/analyze/result"
@@ -33,41 +31,24 @@ type latencies struct {
 	late  cell            // sent less due, over the window
 
 	selecting bool
+	// until is how long answers were recorded: a message without one took at least until then. Set before Unconfirmed and
+	// Undelivered are called; event.None if unknown.
+	until int64
 }
 
 // cell is one distribution.
 type cell struct {
-	hist       quantile.Histogram
-	moments    quantile.Moments
-	unanswered times // due or sent time of messages that were sent and never answered
-	unsent     times // due time of messages that were never sent
+	hist     quantile.Histogram
+	moments  quantile.Moments
+	censored censored
 
 	ranks     []uint64 // wanted, rising
 	selection *quantile.Selection
 	open      bool
 }
 
-// times are how many, and the first and the last of them.
-type times struct {
-	count       uint64
-	first, last int64
-}
-
-func (x *times) add(at int64) { x.merge(&times{1, at, at}) }
-
-func (x *times) merge(o *times) {
-	switch {
-	case o.count == 0:
-	case x.count == 0:
-		*x = *o
-	default:
-		x.count += o.count
-		x.first, x.last = min(x.first, o.first), max(x.last, o.last)
-	}
-}
-
 func newLatencies(t *timeline) *latencies {
-	l := &latencies{t: t, late: cell{latest: math.MinInt64}}
+	l := &latencies{t: t}
 	for g := range l.cells {
 		l.cells[g] = make([]*cell, t.run)
 	}
@@ -138,7 +119,7 @@ func (l *latencies) lateness(due, sent []int64) {
 			l.late.selection.Add(sent[i] - d)
 		case l.selecting:
 		case sent[i] == event.None:
-			l.late.censor(d)
+			l.late.censored.addUnsent(l.t.stop, d)
 		default:
 			l.late.hist.Add(sent[i] - d)
 			l.late.moments.Add(sent[i] - d)
@@ -185,9 +166,9 @@ func (l *latencies) unanswered(service int, sent, due int64) {
 	if uint(n) >= uint(l.t.run) {
 		return
 	}
-	l.cell(service, n).unanswered.add(sent)
+	l.cell(service, n).censored.add(l.until, sent)
 	if due != event.None {
-		l.cell(service+1, n).unanswered.add(due)
+		l.cell(service+1, n).censored.add(l.until, due)
 	}
 }
 
@@ -199,10 +180,10 @@ func (l *latencies) Unsent(due int64, confirms bool, queues int) {
 		return
 	}
 	if confirms {
-		l.cell(confirmResponse, n).unsent.add(due)
+		l.cell(confirmResponse, n).censored.addUnsent(l.t.stop, due)
 	}
 	for range queues {
-		l.cell(deliveryResponse, n).unsent.add(due)
+		l.cell(deliveryResponse, n).censored.addUnsent(l.t.stop, due)
 	}
 }
 
@@ -219,8 +200,7 @@ func (l *latencies) endCounting() {
 			}
 			w.hist.Merge(&c.hist)
 			w.moments.Merge(&c.moments)
-			w.unanswered.merge(&c.unanswered)
-			w.unsent.merge(&c.unsent)
+			w.censored.merge(&c.censored)
 		}
 		if l.whole[g] = w; w != nil {
 			w.prepare(quantile.CurvePercents(w.total()))
@@ -247,12 +227,11 @@ func (l *latencies) negatives(f *integrity.Facts) {
 }
 
 // total is the number of messages in the cohort.
-func (c *cell) total() uint64 { return c.moments.Count() + c.censored() }
-
-func (c *cell) censored() uint64 { return c.unanswered.count + c.unsent.count }
+func (c *cell) total() uint64 { return c.moments.Count() + c.censored.count }
 
 // prepare selects the ranks of the reported percentiles and of further ones, as far as they fall among the measured.
 func (c *cell) prepare(further []quantile.Percent) {
+	c.censored.rank(&c.hist, c.total())
 	add := func(p quantile.Percent) {
 		if r := quantile.Rank(p, c.total()); r > 0 && r <= c.moments.Count() {
 			c.ranks = append(c.ranks, r)
@@ -330,28 +309,12 @@ func (c *cell) value(p quantile.Percent) *int64 {
 	return nil
 }
 
-// bounds are the least and the greatest of what the censored messages took at least: what was sent, until answers were no
-// longer recorded; what was not, until publishing stopped.
-func (c *cell) bounds(until, stop int64) (least, most int64) {
-	least, most = math.MaxInt64, 0
-	for _, x := range []struct {
-		times
-		end int64
-	}{{c.unanswered, until}, {c.unsent, stop}} {
-		if x.count > 0 {
-			least, most = min(least, max(0, x.end-x.last)), max(most, x.end-x.first)
-		}
-	}
-	return least, most
-}
-
-// distribution of a cell, nil where it has no message. until is how long answers were recorded (event.None: unknown), stop
-// when publishing stopped.
-func (c *cell) distribution(until, stop int64) *result.Distribution {
+// distribution of a cell, nil where it has no message. bounded: it is known how long answers were recorded.
+func (c *cell) distribution(bounded bool) *result.Distribution {
 	if c == nil || c.total() == 0 {
 		return nil
 	}
-	d := &result.Distribution{Count: int64(c.moments.Count()), Censored: int64(c.censored()), NeverSent: int64(c.unsent.count), Negative: int64(c.moments.Negative())}
+	d := &result.Distribution{Count: int64(c.moments.Count()), Censored: int64(c.censored.count), NeverSent: int64(c.censored.unsent), Negative: int64(c.moments.Negative())}
 	if d.Count > 0 {
 		low, high, mean, deviation := c.moments.Min(), c.moments.Max(), c.moments.Mean(), c.moments.StdDev()
 		d.MinNS, d.MaxNS, d.MeanNS, d.StdDevNS = &low, &high, &mean, &deviation
@@ -359,9 +322,8 @@ func (c *cell) distribution(until, stop int64) *result.Distribution {
 	for i, to := range []**int64{&d.P50NS, &d.P75NS, &d.P95NS, &d.P99NS, &d.P999NS, &d.P9999NS} {
 		*to = c.value(reported[i])
 	}
-	if c.censored() > 0 && until != event.None {
-		least, most := c.bounds(until, stop)
-		d.AtLeastNS, d.MaxAtLeastNS = &least, &most
+	if bounded {
+		c.censored.describe(d)
 	}
 	return d
 }

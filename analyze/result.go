@@ -84,8 +84,8 @@ func describeCapture(r *result.Result, c *source) {
 
 // latencyOf makes the distributions of one cell of each group.
 func (a *analysis) latencyOf(cells *[groups]*cell) result.Latencies {
-	until := a.answersUntil()
-	of := func(g int) *result.Distribution { return cells[g].distribution(until, a.window.stop) }
+	bounded := a.answersUntil() != event.None
+	of := func(g int) *result.Distribution { return cells[g].distribution(bounded) }
 	return result.Latencies{
 		Confirm:  result.Latency{Service: of(confirmService), Response: of(confirmResponse)},
 		Delivery: result.Latency{Service: of(deliveryService), Response: of(deliveryResponse)},
@@ -134,7 +134,7 @@ func (a *analysis) intervals() []result.Interval {
 // generator is nil where nothing tells of it.
 func (a *analysis) generator() *result.Generator {
 	g := &result.Generator{
-		Limit: a.facts.Limit, Batches: a.observed.batches.result(), Lateness: a.latency.late.distribution(a.answersUntil()),
+		Limit: a.facts.Limit, Batches: a.observed.batches.result(), Lateness: a.latency.late.distribution(a.answersUntil() != event.None),
 		Self: a.observed.window(a.time.run, len(a.captures)),
 	}
 	if *g == (result.Generator{}) {

@@ -72,6 +72,12 @@ func TestNeverSentIsCensored(t *testing.T) {
 		if d.P50NS != nil || *d.AtLeastNS != x.least || *d.MaxAtLeastNS != x.most { // 4 of 10 are known: the median is not
 			t.Errorf("%s: p50 %v, at least %d to %d", x.name, d.P50NS, *d.AtLeastNS, *d.MaxAtLeastNS)
 		}
+		// Of 10: four measured, then 100, 200, ... 600 ms at least. Ranks 5, 8, 10 (or, of 20, two of each).
+		for i, want := range []int64{100 * ms, 400 * ms, 600 * ms, 600 * ms, 600 * ms, 600 * ms} {
+			if p := d.Percentiles()[i]; !p.AtLeast || *p.ValueNS > want || *p.ValueNS < want-want/100 {
+				t.Errorf("%s: percentile %d: at least %v, want %d", x.name, i, *p.ValueNS, want)
+			}
+		}
 	}
 	in := got.Intervals[4].Latency
 	if c := in.Confirm.Response; in.Confirm.Service != nil || c.Count != 0 || c.NeverSent != 1 || *c.AtLeastNS != 600*ms || *c.MaxAtLeastNS != 600*ms {

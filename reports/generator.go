@@ -73,18 +73,23 @@ func shareDecimals(v float64) int {
 }
 
 func (p *page) latenessLine(d *result.Distribution) string {
-	at := func(ns *int64) string {
+	at := func(x result.Percentile) string {
 		switch {
-		case ns != nil:
-			return duration(float64(*ns), p.ascii)
-		case d.AtLeastNS != nil:
-			return ">= " + duration(float64(*d.AtLeastNS), p.ascii)
+		case x.ValueNS == nil:
+			return notAvailable
+		case x.AtLeast:
+			return ">= " + duration(float64(*x.ValueNS), p.ascii)
 		}
-		return notAvailable
+		return duration(float64(*x.ValueNS), p.ascii)
 	}
-	text := "50 % " + at(d.P50NS) + ", 99 % " + at(d.P99NS) + ", max " + at(d.MaxNS) + " of " + result.Plural(d.Count, "message")
+	ps, most := d.Percentiles(), result.Percentile{ValueNS: d.MaxNS}
+	if d.Censored > 0 && d.AtLeastNS != nil {
+		bound := d.MaxBound()
+		most = result.Percentile{ValueNS: &bound, AtLeast: true}
+	}
+	text := "50 % " + at(ps[0]) + ", 99 % " + at(ps[3]) + ", max " + at(most) + " of " + result.Plural(d.Messages(), "message")
 	if d.Censored > 0 {
-		text += "; " + result.Group(d.Censored) + " not sent"
+		text += " due; " + result.Group(d.Censored) + " of them not sent"
 	}
 	return text
 }

@@ -158,27 +158,20 @@ func (h *highest) add(d *result.Distribution) {
 	if d.Messages() <= 0 {
 		return
 	}
-	h.p50.add(d.P50NS, d)
-	h.p99.add(d.P99NS, d)
-	h.max.add(d.MaxNS, d)
+	ps := d.Percentiles()
+	h.p50.raise(ps[0].ValueNS, ps[0].AtLeast)
+	h.p99.raise(ps[3].ValueNS, ps[3].AtLeast)
+	h.max.raise(d.MaxNS, false)
 	if d.Censored > 0 && d.AtLeastNS != nil {
 		most := d.MaxBound()
 		h.max.raise(&most, true)
 	}
 }
 
-func (b *bound) add(ns *int64, d *result.Distribution) {
+func (b *bound) raise(ns *int64, atLeast bool) {
 	if ns == nil {
-		if d.Censored <= 0 || d.AtLeastNS == nil {
-			return
-		}
-		b.raise(d.AtLeastNS, true)
 		return
 	}
-	b.raise(ns, false)
-}
-
-func (b *bound) raise(ns *int64, atLeast bool) {
 	b.atLeast = b.atLeast || atLeast
 	if b.ns == nil || *ns > *b.ns {
 		b.ns = ns

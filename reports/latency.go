@@ -76,12 +76,12 @@ type latencyRow struct {
 func (p *page) latencyTable(shown []side) {
 	rows := []latencyRow{
 		{"min", func(s side) string { return measured(s, s.d.MinNS) }},
-		{"50 %", func(s side) string { return percentile(s, s.d.P50NS) }},
-		{"75 %", func(s side) string { return percentile(s, s.d.P75NS) }},
-		{"95 %", func(s side) string { return percentile(s, s.d.P95NS) }},
-		{"99 %", func(s side) string { return percentile(s, s.d.P99NS) }},
-		{"99.9 %", func(s side) string { return percentile(s, s.d.P999NS) }},
-		{"99.99 %", func(s side) string { return percentile(s, s.d.P9999NS) }},
+		{"50 %", func(s side) string { return percentile(s, 0) }},
+		{"75 %", func(s side) string { return percentile(s, 1) }},
+		{"95 %", func(s side) string { return percentile(s, 2) }},
+		{"99 %", func(s side) string { return percentile(s, 3) }},
+		{"99.9 %", func(s side) string { return percentile(s, 4) }},
+		{"99.99 %", func(s side) string { return percentile(s, 5) }},
 		{"max", maximum},
 		{"mean", func(s side) string { return average(s, s.d.MeanNS) }},
 	}
@@ -128,12 +128,13 @@ func measured(s side, ns *int64) string {
 	return s.unit.format(float64(*ns))
 }
 
-// percentile prints a bound where the rank falls among the messages that were never answered.
-func percentile(s side, ns *int64) string {
-	if ns == nil && s.d.Censored > 0 && s.d.AtLeastNS != nil {
-		return ">= " + s.unit.format(float64(*s.d.AtLeastNS))
+// percentile prints a bound where the rank falls among the messages that have no answer.
+func percentile(s side, i int) string {
+	p := s.d.Percentiles()[i]
+	if p.AtLeast {
+		return ">= " + s.unit.format(float64(*p.ValueNS))
 	}
-	return measured(s, ns)
+	return measured(s, p.ValueNS)
 }
 
 // maximum of all messages: with censored ones it is known from below only.

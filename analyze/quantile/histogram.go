@@ -114,3 +114,16 @@ func (h *Histogram) ascending(f func(b, i uint, count uint64)) {
 		}
 	}
 }
+
+// Floor is the least value of the bucket that holds the value at a rank (from 1): not above it, and within a hundredth
+// of it. The greatest bucket's where the rank is beyond the count; 0 where there are no values.
+func (h *Histogram) Floor(rank uint64) (floor int64) {
+	below := uint64(0)
+	h.ascending(func(b, i uint, count uint64) {
+		if below < rank {
+			floor, _ = bounds(b, i)
+		}
+		below += count
+	})
+	return floor
+}

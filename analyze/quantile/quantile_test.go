@@ -347,3 +347,21 @@ func BenchmarkHistogramAdd(b *testing.B) {
 		m.Add(v)
 	}
 }
+
+// Floor: 1 to 10 have buckets of their own, 1000 lies in one from 1000 to 1003, -1 in one of its own.
+func TestFloor(t *testing.T) {
+	var h Histogram
+	for v := int64(1); v <= 10; v++ {
+		h.Add(v)
+	}
+	h.Add(1003)
+	h.Add(-1)
+	for rank, want := range map[uint64]int64{1: -1, 2: 1, 6: 5, 11: 10, 12: 1000, 99: 1000} {
+		if got := h.Floor(rank); got != want {
+			t.Errorf("rank %d: %d, want %d", rank, got, want)
+		}
+	}
+	if got := new(Histogram).Floor(1); got != 0 {
+		t.Errorf("of nothing: %d", got)
+	}
+}

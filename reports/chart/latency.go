@@ -11,17 +11,17 @@ import (
 type quantile struct {
 	name  string
 	style Style
-	of    func(*result.Distribution) *int64
-	// answered: the value is of the answered messages only, so that the unanswered ones raise it to their bound.
-	answered bool
+	of    int // among result.Distribution.Percentiles; maximum is behind them
 }
+
+const maximum = 6
 
 // The lowest is the broadest and comes first, so that where some lie on each other all of them show.
 var quantiles = []quantile{
-	{"median", Style{Color: blue, Width: 2.2}, func(d *result.Distribution) *int64 { return d.P50NS }, false},
-	{"95 %", Style{Color: bluishGreen, Dash: "dash", Width: 1.8}, func(d *result.Distribution) *int64 { return d.P95NS }, false},
-	{"99 %", Style{Color: orange, Dash: "dashdot", Width: 1.6}, func(d *result.Distribution) *int64 { return d.P99NS }, false},
-	{"maximum", Style{Color: vermillion, Dash: "dot", Width: 1.3}, func(d *result.Distribution) *int64 { return d.MaxNS }, true},
+	{"median", Style{Color: blue, Width: 2.2}, 0},
+	{"95 %", Style{Color: bluishGreen, Dash: "dash", Width: 1.8}, 2},
+	{"99 %", Style{Color: orange, Dash: "dashdot", Width: 1.6}, 3},
+	{"maximum", Style{Color: vermillion, Dash: "dot", Width: 1.3}, maximum},
 }
 
 // latencySpec shows percentiles of confirm or delivery latency over the time at which messages were due (else sent):
@@ -68,18 +68,17 @@ func (q quantile) value(d *result.Distribution) (v float64, atLeast bool) {
 	if d.Messages() <= 0 {
 		return math.NaN(), false
 	}
-	ns := q.of(d)
+	p := result.Percentile{ValueNS: d.MaxNS}
 	switch {
-	case d.Censored <= 0 || d.AtLeastNS == nil:
-	case q.answered:
+	case q.of < maximum:
+		p = d.Percentiles()[q.of]
+	case d.Censored > 0 && d.AtLeastNS != nil: // the measured ones are not all
 		return float64(d.MaxBound()), true
-	case ns == nil:
-		return float64(*d.AtLeastNS), true
 	}
-	if ns == nil {
+	if p.ValueNS == nil {
 		return math.NaN(), false
 	}
-	return float64(*ns), false
+	return float64(*p.ValueNS), p.AtLeast
 }
 
 // setLatencyAxis chooses a logarithmic axis where the values spread too far for a linear one, which starts at 0.
