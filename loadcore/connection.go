@@ -22,6 +22,7 @@ type conn struct {
 	link   *link
 	out    *outbox
 	in     inbound
+	rests  rests
 	// lanes are the channels by number: [0] is the connection's own, then come the lanes'. Where the broker allows one
 	// more, the last one is for questions that belong to no lane, and may be replaced; the others stay.
 	lanes    []atomicChannel

@@ -65,6 +65,10 @@ type Plan struct {
 	// BrokerInProcess: the broker takes file descriptors of this process, too.
 	BrokerInProcess bool
 
+	// Coalesce bounds how long a reader of a dedicated connection may leave unread what has come, to take more of it at once
+	// (coalesce.go); 0: not at all. In closed loop only.
+	Coalesce time.Duration
+
 	// Started, where set, is called once, when load begins.
 	Started func()
 	// Progress, where set, can be read while the run goes on.

@@ -28,6 +28,7 @@ type inbound struct {
 	start, end int
 	filled     bool   // the last read filled the buffer: the next one shall have more room
 	kept       []byte // what buf lies in between two reads of the shared drive
+	got        int    // bytes that the last read brought
 	need       int    // whole length of the frame that is cut off; 0 if unknown
 
 	// A body frame that is taken while it arrives.
@@ -39,6 +40,8 @@ type inbound struct {
 // readLoop reads until the connection ends.
 func (c *conn) readLoop() {
 	defer c.readers.Done()
+	c.prepareRests()
+	defer c.rests.end()
 	c.pin()
 	for {
 		err := c.fill()
@@ -61,6 +64,7 @@ func (c *conn) readLoop() {
 			c.readEnded(err)
 			return
 		}
+		c.rests.after(c.eng.clock, c.at, c.in.got)
 	}
 }
 
@@ -95,6 +99,7 @@ func (c *conn) fill() error {
 	n, err := c.link.sock.Read(in.buf[in.end:])
 	c.reading.Store(false)
 	in.end += n
+	in.got = n
 	in.filled = in.end == len(in.buf)
 	if n > 0 {
 		c.reads.Add(1)

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 	"time"
 
 	"leveret/capture/event"
@@ -78,6 +79,12 @@ func (p *Plan) Validate() error {
 	errs = append(errs, p.checkDrive(), p.checkPin())
 	if p.ConnectRate < 0 {
 		bad("--connect-rate=%d: want connections per second, or 0 for no limit", p.ConnectRate)
+	}
+	if p.Coalesce > MaxCoalesce {
+		bad("--coalesce=%v: want at most %v", p.Coalesce, MaxCoalesce)
+	}
+	if p.Coalesce > 0 && slices.ContainsFunc(p.Producers, func(s manifest.Producer) bool { return s.Timed() }) {
+		bad("--coalesce=%v: with a rate every read is taken as it comes, so that latencies are the broker's; want 0", p.Coalesce)
 	}
 	if err := checkFrameMax(p.FrameMax); err != nil {
 		bad("--framemax=%d: %w", p.FrameMax, err)
