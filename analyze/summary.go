@@ -22,6 +22,7 @@ func (a *analysis) config() result.Config {
 			x.Tool = m.Tool.Name + " " + m.Tool.Version
 		}
 		x.Connections += m.Connections
+		x.CoalesceNS = max(x.CoalesceNS, m.CoalesceNS)
 		x.Producers += len(m.Producers)
 		x.Consumers += len(m.Consumers)
 		addQueues(&x, m, queues)
@@ -29,6 +30,9 @@ func (a *analysis) config() result.Config {
 			p := &m.Producers[i]
 			x.Persistent = x.Persistent && p.Persistent
 			x.Confirm = max(x.Confirm, p.Confirm)
+			if i == 0 && x.Schedule == "" {
+				x.Schedule = p.DescribeSchedule()
+			}
 			open = open && p.Timed()
 			if open {
 				rate += p.MeanRate()

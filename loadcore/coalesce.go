@@ -1,9 +1,11 @@
 package loadcore
 
 import (
+	"slices"
 	"time"
 
 	"leveret/capture/event"
+	"leveret/capture/manifest"
 )
 
 // Read coalescing: a broker that sends confirms and deliveries in many small frames costs a reader that takes each as it
@@ -43,26 +45,45 @@ type rests struct {
 
 // prepareRests decides whether the connection's reader may rest at all.
 func (c *conn) prepareRests() {
-	if c.eng.plan.Coalesce > 0 && c.underWay() >= coalesceLeast {
+	n := 0
+	for _, l := range c.lanePlan {
+		if l.producer != nil {
+			n += l.producer.spec.Confirm
+		} else {
+			n += underWay(l.consumer.spec)
+		}
+	}
+	if c.eng.plan.Coalesce > 0 && n >= coalesceLeast {
 		c.rests.bound = int64(c.eng.plan.Coalesce)
 		c.rests.gap = gapsMeant * c.rests.bound
 	}
 }
 
-// underWay is how many messages the broker can have to send or to settle on the connection, or coalesceLeast for no limit.
-func (c *conn) underWay() int {
-	n := 0
-	for _, l := range c.lanePlan {
-		switch {
-		case l.producer != nil:
-			n += l.producer.spec.Confirm
-		case l.consumer.spec.AutoAck || l.consumer.spec.Prefetch == 0:
-			n += coalesceLeast
-		default:
-			n += l.consumer.spec.Prefetch
-		}
+// underWay is how many messages the broker can send to a consumer before it has to wait for acks, or coalesceLeast for no
+// limit.
+func underWay(s *manifest.Consumer) int {
+	if s.AutoAck || s.Prefetch == 0 {
+		return coalesceLeast
 	}
-	return n
+	return s.Prefetch
+}
+
+// CoalesceBound is by how much read coalescing can delay what this plan's lanes get to see; 0 where no reader may rest.
+func (p *Plan) CoalesceBound() time.Duration {
+	if p.Coalesce <= 0 || p.ChosenDrive() == DriveShared {
+		return 0
+	}
+	n := make([]int, p.Connections)
+	for i := range p.Producers {
+		n[p.Producers[i].Connection] += p.Producers[i].Confirm
+	}
+	for i := range p.Consumers {
+		n[p.Consumers[i].Connection] += underWay(&p.Consumers[i])
+	}
+	if slices.ContainsFunc(n, func(n int) bool { return n >= coalesceLeast }) {
+		return p.Coalesce
+	}
+	return 0
 }
 
 // after is called after a read call that brought n bytes by the time at, and rests if that is of use.

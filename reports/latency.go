@@ -1,6 +1,7 @@
 package reports
 
 import (
+	"fmt"
 	"math"
 	"slices"
 	"strings"
@@ -180,6 +181,13 @@ func (p *page) latencyRemarks(r *result.Result, shown []side) {
 		parts = append(parts, "Negative latencies: the clocks of sender and receiver disagree.")
 	}
 	p.remark(strings.Join(parts, " "))
+	if bound := r.Config.CoalesceNS; bound > 0 {
+		us := "µs"
+		if p.ascii {
+			us = "us"
+		}
+		p.remark(fmt.Sprintf("Reads coalesced for at most %g %s.", float64(bound)/1e3, us))
+	}
 	if note := p.clean(r.LatencyNote); note != "" {
 		p.remark(note)
 	}

@@ -23,7 +23,7 @@ func (p *page) run(r *result.Result) {
 	}
 	p.field("topology", fieldColumn, p.clean(join("; ", topology, c.DescribeSizes())))
 	p.field("settings", fieldColumn, p.clean(join("; ", c.DescribeDurability(), c.DescribeConfirms(), c.DescribeAcks())))
-	p.field("load", fieldColumn, loadLine(c))
+	p.field("load", fieldColumn, p.clean(loadLine(c)))
 	p.field("start", fieldColumn, p.clean(startLine(c)))
 	p.field("client", fieldColumn, p.clean(clientLine(r)))
 	if r.Calibration != nil {
@@ -64,7 +64,7 @@ func loadLine(c *result.Config) string {
 	case loop == "":
 		return "none of this run's own (no producers)"
 	case c.OpenLoop && c.RateTotal != nil && isFinite(*c.RateTotal):
-		return loop + ", " + rate(*c.RateTotal) + " messages per second due in all"
+		return join("; ", loop+", "+rate(*c.RateTotal)+" messages per second due in all", c.Schedule)
 	case c.OpenLoop:
 		return loop
 	}

@@ -295,6 +295,7 @@ func closedSample() *result.Result {
 			CPUCores: ptr(1.93), GCCycles: 41, GCPauseNS: 21_500_000, SchedLatencyP99NS: ptr(int64(2_621_440)), HeapBytes: 29_810_000, Goroutines: 29,
 		},
 	}
+	r.Config.CoalesceNS = 200_000
 	r.Findings = []result.Finding{{Code: "closed_loop", Severity: result.SeverityNote, Count: 0, Text: "no rate was set: latency is of a closed loop, response latency does not exist"}}
 	s := simulation{weight: 1000, interval: second, stop: 20 * second, drained: 20*second + 40e6}
 	random := rand.New(rand.NewPCG(2, 2))

@@ -140,6 +140,8 @@ type Config struct {
 	Prefetch    int      `json:"prefetch"`        // 0: none
 	RateTotal   *float64 `json:"rate_msgs_per_s"` // offered, all producers; null in closed loop
 	OpenLoop    bool     `json:"open_loop"`       // a rate was set
+	Schedule    string   `json:"schedule"`        // what the rate alone doesn't say, "" where there is nothing of the kind
+	CoalesceNS  int64    `json:"coalesce_ns"`     // by how much the client's reads may have come late, on purpose; 0: read at once
 	ReadyStart  *int64   `json:"ready_at_start"`  // messages in the queues before the run
 	TLS         bool     `json:"tls"`
 	TLSVerified bool     `json:"tls_verified"`

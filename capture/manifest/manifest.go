@@ -45,6 +45,10 @@ type Manifest struct {
 	Producers       []Producer `json:"producers"`
 	Consumers       []Consumer `json:"consumers"`
 
+	// CoalesceNS bounds how long the run's readers left unread what had come, to read more at once; 0: not at all. It is part
+	// of the latencies.
+	CoalesceNS int64 `json:"coalesce_ns,omitempty"`
+
 	ClockStart event.Snapshot  `json:"clock_start"`
 	ClockEnd   *event.Snapshot `json:"clock_end,omitempty"`
 

@@ -124,8 +124,9 @@ func producersOf(o *options.Run) []manifest.Producer {
 		producers[i] = manifest.Producer{
 			Connection: i / o.ProducerChannelCount, Size: o.Size, Persistent: persistent(o),
 			Mandatory: slices.Contains(o.Flags, "mandatory"), Confirm: max(o.Confirm, 0), Limit: o.PMessages,
-			Batch: o.Batch, Rate: o.Rate, Stamp: "body",
+			Batch: o.Batch, Stamp: "body",
 		}
+		o.Schedule.Apply(&producers[i])
 	}
 	return producers
 }

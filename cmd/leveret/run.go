@@ -43,7 +43,7 @@ func runLoad(ctx context.Context, args []string, s streams) (int, error) {
 	if err := parseOnlyOptions(set, args); err != nil {
 		return 0, err
 	}
-	r := &recording{options: o, streams: s, values: set.Values(), args: args}
+	r := &recording{options: o, streams: s, values: set.Values(), given: set.Changed, args: args}
 	if err := r.prepare(); err != nil {
 		return 0, &options.UsageError{Command: "run", Err: err}
 	}
@@ -85,6 +85,7 @@ type recording struct {
 	streams
 	options *options.Run
 	values  map[string]string // resolved options, secrets removed
+	given   func(name string) bool
 	args    []string
 
 	dir      string
@@ -126,10 +127,29 @@ func (r *recording) prepare() error {
 	if err := o.Report.Check(); err != nil {
 		return err
 	}
+	if err = r.schedule(); err != nil {
+		return err
+	}
 	if r.plan, err = planOf(o, r.topology); err != nil {
 		return err
 	}
 	return r.plan.Validate()
+}
+
+// schedule checks when messages are to be sent, and settles what depends on it.
+func (r *recording) schedule() error {
+	o := r.options
+	if err := o.Schedule.Check(r.given); err != nil {
+		return err
+	}
+	if !o.Timed() || o.Coalesce == 0 {
+		return nil
+	}
+	if r.given("coalesce") {
+		return fmt.Errorf("--coalesce=%v: with a rate every read is taken as it comes, so that latencies are the broker's; leave it out", o.Coalesce)
+	}
+	o.Coalesce, r.values["coalesce"] = 0, "0s"
+	return nil
 }
 
 // record connects, declares, offers the load and closes the capture. It tells whether the user interrupted it.
@@ -210,7 +230,8 @@ func (r *recording) manifest(peer manifest.Broker) *manifest.Manifest {
 		FormatVersion: manifest.FormatVersion, ID: r.options.ID, Tool: toolFacts(), Tag: r.plan.Tag,
 		Command: redactArgs(r.args), Options: r.values, Host: hostFacts(), Broker: peer, Topology: *r.topology,
 		Connections: r.plan.Connections, Producers: r.plan.Producers, Consumers: r.plan.Consumers,
-		Drive: string(r.plan.ChosenDrive()), Pin: string(r.plan.Pin), ClockStart: r.plan.Clock.Snapshot(),
+		Drive: string(r.plan.ChosenDrive()), Pin: string(r.plan.Pin), CoalesceNS: int64(r.plan.CoalesceBound()),
+		ClockStart: r.plan.Clock.Snapshot(),
 	}
 	for _, a := range r.plan.SourceAddresses {
 		m.SourceAddresses = append(m.SourceAddresses, a.String())
@@ -228,10 +249,14 @@ func planOf(o *options.Run, t *manifest.Topology) (*loadcore.Plan, error) {
 		Producers: producersOf(o), Consumers: consumersOf(o, t), Connections: o.Producers + o.Consumers,
 		Time: o.Time, ConnectTimeout: o.ConnectTimeout, ConfirmTimeout: o.ConfirmTimeout,
 		DrainTimeout: orNone(o.DrainTimeout), CloseTimeout: orNone(o.ShutdownTimeout),
-		Drive: driveOf(o.Drive), Pin: pinOf(o.Pin), ConnectRate: o.ConnectRate,
+		Coalesce: o.Coalesce, Drive: driveOf(o.Drive), Pin: pinOf(o.Pin), ConnectRate: o.ConnectRate,
 		FrameMax: uint32(o.FrameMax), Heartbeat: o.Heartbeat, Progress: new(loadcore.Progress),
 	}
-	loadcore.SpreadPhases(p.Producers)
+	if o.RandomDelay > 0 {
+		loadcore.RandomPhases(p.Producers, o.Seed, int64(o.RandomDelay))
+	} else {
+		loadcore.SpreadPhases(p.Producers)
+	}
 	for _, a := range o.SourceAddress {
 		source, err := netip.ParseAddr(a)
 		if err != nil {
@@ -271,10 +296,15 @@ func planLine(p *loadcore.Plan) string {
 		return line
 	}
 	first := p.Producers[0]
-	perSecond, total := first.Rate.PerSecond()*float64(len(p.Producers)), 0.0
-	if perSecond > 0 {
-		line += fmt.Sprintf(", %g messages per second in all", perSecond)
-		total = perSecond * p.Time.Seconds()
+	total := 0.0
+	if first.Timed() {
+		line += fmt.Sprintf(", %g messages per second in all", first.MeanRate()*float64(len(p.Producers)))
+		if how := first.DescribeSchedule(); how != "" {
+			line += " (" + how + ")"
+		}
+		for i := range p.Producers {
+			total += float64(p.Producers[i].Planned(int64(p.Time)))
+		}
 	} else {
 		line += ", closed loop"
 	}

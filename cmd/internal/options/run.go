@@ -6,6 +6,7 @@ import (
 
 	"leveret/capture/event"
 	"leveret/capture/manifest"
+	"leveret/loadcore"
 )
 
 // Run holds the options of `leveret run`. Zero times and counts mean none unless said otherwise.
@@ -25,6 +26,8 @@ type Run struct {
 	Drive          string // auto, dedicated, shared
 	Pin            string // off, thread, cpu
 
+	Coalesce time.Duration
+
 	Queues      []string
 	Exchange    string // "" : the name of the type, as in PerfTest
 	Type        string
@@ -36,11 +39,11 @@ type Run struct {
 	Producers            int
 	ProducerChannelCount int
 	Size                 int
-	Rate                 manifest.Rate // Messages 0: closed loop
-	Confirm              int           // window; -1: no confirms
-	Flags                []string
-	Batch                int // most messages in one write
-	PMessages            int64
+	Schedule
+	Confirm   int // window; -1: no confirms
+	Flags     []string
+	Batch     int // most messages in one write
+	PMessages int64
 
 	Consumers            int
 	ConsumerChannelCount int
@@ -78,6 +81,7 @@ func NewRun(redactURI redactor) (*Set, *Run) {
 	rows = append(rows, r.connectionOptions(redactURI)...)
 	rows = append(rows, r.topologyOptions()...)
 	rows = append(rows, r.producerOptions()...)
+	rows = append(rows, r.Schedule.options()...)
 	rows = append(rows, r.consumerOptions()...)
 	rows = append(rows, r.limitOptions()...)
 	rows = append(rows, r.recordOptions()...)
@@ -105,6 +109,7 @@ func (r *Run) connectionOptions(redact redactor) []*Option {
 		{Name: "framemax", PerfTest: []string{"M"}, Arg: "BYTES", Group: groupBroker, value: size(&r.FrameMax, 0, 0), Help: "largest frame to ask for; 0 takes the broker's"},
 		{Name: "connect-rate", Arg: "N", Group: groupBroker, value: integer(&r.ConnectRate, 1000, 0, math.MaxInt32), Help: "connections to begin a second, at most 32 at the same time; 0: as many as the broker takes"},
 		{Name: "source-address", Arg: "IP,...", Group: groupBroker, value: list(&r.SourceAddress), Help: "addresses of this host to connect from, in turn; each has local ports of its own (a broker on loopback gets more addresses by itself where one is too few)"},
+		{Name: "coalesce", Arg: "TIME", Group: groupBroker, value: brief(&r.Coalesce, loadcore.DefaultCoalesce, loadcore.MaxCoalesce), Help: "in closed loop, leave what the broker sends in small pieces unread for at most so long, to read more at once; part of the latencies; 0: off, as it is whenever a rate is set"},
 		{Name: "drive", Arg: "DRIVE", Group: groupBroker, value: choice(&r.Drive, "auto", "auto", "dedicated", "shared"), Help: "dedicated: each connection has goroutines of its own; shared: a few schedulers own all connections, made for tens of thousands of slow ones; auto: shared above 256 connections or 4096 channels"},
 		{Name: "pin", Arg: "WHERE", Group: groupBroker, value: choice(&r.Pin, "off", "off", "thread", "cpu"), Help: "give each goroutine of a connection a thread of its own (thread), kept on one processor (cpu, Linux); dedicated drive only; usually slower"},
 	}
@@ -127,7 +132,6 @@ func (r *Run) producerOptions() []*Option {
 		{Name: "producers", PerfTest: []string{"x"}, Arg: "N", Group: groupProduce, value: integer(&r.Producers, 1, 0, event.MaxProducers), Help: "producer connections"},
 		{Name: "producer-channel-count", PerfTest: []string{"X"}, Arg: "N", Group: groupProduce, value: integer(&r.ProducerChannelCount, 1, 1, math.MaxUint16), Help: "channels per producer connection; each is a producer with its own rate, window and limit"},
 		{Name: "size", PerfTest: []string{"s"}, Arg: "BYTES", Group: groupProduce, value: integer(&r.Size, 12, 12, math.MaxInt32), Help: "body size; 12 is the least, it holds the message's identity and checksum"},
-		{Name: "rate", PerfTest: []string{"r"}, Arg: "MSG/S", Group: groupProduce, value: rate(&r.Rate), Help: "messages per second of each producer channel, evenly spaced; -1: as fast as the broker takes them"},
 		{Name: "confirm", PerfTest: []string{"c"}, Arg: "N", Group: groupProduce, value: integer(&r.Confirm, -1, -1, 1<<20), Help: "publisher confirms with at most N unconfirmed per producer channel; -1 or 0: no confirms"},
 		{Name: "flag", PerfTest: []string{"f"}, Arg: "FLAG,...", Group: groupProduce, value: choices(&r.Flags, "", "persistent", "mandatory"), Help: "persistent (queues are then durable) and/or mandatory"},
 		{Name: "batch", Arg: "N", Group: groupProduce, value: integer(&r.Batch, 256, 1, 1<<16), Help: "most messages in one write; batches never wait for messages that are not due"},
