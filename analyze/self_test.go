@@ -180,6 +180,27 @@ func TestWithoutSelfObservation(t *testing.T) {
 	}
 }
 
+// Ten producers of a message a second in a run of one second: each has one slot, whatever its phase, and three were not sent.
+func TestTargetOfSlowProducers(t *testing.T) {
+	m := plan(10, 0)
+	for i := range m.Producers {
+		m.Producers[i].Rate, m.Producers[i].PhaseNS = manifest.Rate{Messages: 1, PerNS: 1000 * ms}, int64(i)*100*ms
+	}
+	r := record(t, m)
+	for i := range 10 {
+		due := int64(i) * 100 * ms
+		if i < 7 {
+			r.send(i, 0, 1, due+ms, due)
+		} else {
+			r.w.Sends(&event.Sends{Producer: uint16(i), N: 1, Due: []int64{epoch + due}, Sent: event.None, Written: event.None})
+			r.m.Outcome.NotSent++
+		}
+	}
+	if f := finding(t, analyzed(t, r.close()), "generator_limit"); !strings.HasPrefix(f.Text, "target 10 msg/s, achieved 7 msg/s: ") {
+		t.Error(f.Text)
+	}
+}
+
 // A run whose producers have limits and take twice as long as their schedules has achieved half of the rate.
 func TestTargetOfALimitedRun(t *testing.T) {
 	m := plan(1, 0)

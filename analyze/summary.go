@@ -172,8 +172,9 @@ func (a *analysis) loadFacts() {
 }
 
 // planned is how many messages the schedules place in a window of that length, and after what time all of them have ended;
-// ok only where every producer has one. A run that lasts longer than its schedules was late with all it sent. What Poisson
-// arrivals place there is known from the rows alone: a slot that was not sent has one, too.
+// ok only where every producer has one. A run that lasts longer than its schedules was late with all it sent. The rows
+// tell better than the rates what was due, for a slot that was not sent has one, too: of slow producers to the message, of
+// Poisson arrivals at all. But a producer that failed has none from then on.
 func (a *analysis) planned(span int64) (n, length int64, ok bool) {
 	poisson := false
 	for _, c := range a.captures {
@@ -199,11 +200,12 @@ func (a *analysis) planned(span int64) (n, length int64, ok bool) {
 			ok = true
 		}
 	}
-	if poisson {
-		n = 0
-		for i := range a.time.run {
-			n += a.time.counts[i].due
-		}
+	recorded := int64(0)
+	for i := range a.time.run {
+		recorded += a.time.counts[i].due
+	}
+	if poisson || recorded > n {
+		n = recorded
 	}
 	return n, length, ok
 }
