@@ -5,8 +5,6 @@ import (
 	"fmt"
 	"net"
 	"os"
-	"os/exec"
-	"strings"
 	"testing"
 	"time"
 
@@ -93,30 +91,7 @@ func serveSink(nc net.Conn) {
 // startSink starts a sink in a process of its own.
 func startSink(b *testing.B) (uri string) {
 	b.Helper()
-	cmd := exec.Command(os.Args[0])
-	cmd.Env = append(os.Environ(), asSink+"=1")
-	cmd.Stderr = os.Stderr
-	in, err := cmd.StdinPipe()
-	if err != nil {
-		b.Fatal(err)
-	}
-	out, err := cmd.StdoutPipe()
-	if err != nil {
-		b.Fatal(err)
-	}
-	if err := cmd.Start(); err != nil {
-		b.Fatal(err)
-	}
-	b.Cleanup(func() {
-		in.Close()
-		cmd.Wait()
-	})
-	line := make([]byte, 64)
-	n, err := out.Read(line)
-	if err != nil {
-		b.Fatal(err)
-	}
-	return "amqp://" + strings.TrimSpace(string(line[:n]))
+	return "amqp://" + startSelf(b, asSink)
 }
 
 // BenchmarkPublishToSinkProcess publishes 12-byte messages with a window of 1000 over loopback to a process that only

@@ -51,11 +51,12 @@ func (e *engine) close() {
 	})
 }
 
-// close closes one connection. The close-ok of a consumer's channel proves that the broker has seen all of its acks.
+// close closes one connection. The close-ok of a consumer's channel proves that the broker has seen all of its acks; a
+// producer's proves nothing that connection.close-ok does not.
 func (c *conn) close(ctx context.Context) {
 	if c.usable() {
 		for i := 1; i < len(c.lanes); i++ {
-			if ch := c.lane(i); ch != nil && !ch.isGone() {
+			if ch := c.lane(i); ch != nil && ch.producer == nil && !ch.isGone() {
 				ch.close(ctx)
 			}
 		}

@@ -8,8 +8,15 @@ import (
 	"leveret/loadcore/wire"
 )
 
-// monitorPeriod is how often the monitor looks. It bounds by how much a timeout of the engine can come late.
-const monitorPeriod = 100 * time.Millisecond
+// monitorPeriod is how often the monitor looks, at all connections and producers where they are few, and in turn where they
+// are many. So a timeout of the engine comes late by at most a period, by at most ten where there are many.
+const (
+	monitorPeriod = 100 * time.Millisecond
+	monitorFew    = 1000
+)
+
+// portion is how many of n the monitor looks at in one period.
+func portion(n int) int { return min(n, max(monitorFew, (n+9)/10)) }
 
 // How long one write call may wait for the socket. A broker that holds a connection back by TCP alone does so for moments;
 // one that has sent connection.blocked may do so until somebody has freed its disk.
@@ -37,6 +44,7 @@ type confirmWatch struct {
 // recorder's health. One goroutine for all connections; it never waits for any of them.
 func (e *engine) monitor(done <-chan struct{}) {
 	watches := make([]confirmWatch, len(e.producers))
+	conn, producer := -1, -1 // looked at last
 	ticker := time.NewTicker(monitorPeriod)
 	defer ticker.Stop()
 	for {
@@ -46,13 +54,15 @@ func (e *engine) monitor(done <-chan struct{}) {
 		case <-ticker.C:
 		}
 		now := e.clock.Now()
-		for _, c := range e.conns {
-			if c.opened.Load() && c.usable() {
+		for range portion(len(e.conns)) {
+			conn = (conn + 1) % len(e.conns)
+			if c := e.conns[conn]; c.opened.Load() && c.usable() {
 				c.look(now)
 			}
 		}
-		for i, p := range e.producers {
-			e.lookAtConfirms(p, &watches[i], now)
+		for range portion(len(e.producers)) {
+			producer = (producer + 1) % len(e.producers)
+			e.lookAtConfirms(e.producers[producer], &watches[producer], now)
 		}
 		if e.rec.Err() != nil {
 			e.recorderRefused()

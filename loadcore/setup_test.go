@@ -15,8 +15,12 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	if os.Getenv(asSink) != "" {
+	switch {
+	case os.Getenv(asSink) != "":
 		sinkMain()
+		return
+	case os.Getenv(asBroker) != "":
+		brokerMain()
 		return
 	}
 	rabbitmqtest.Main(m)
