@@ -115,3 +115,17 @@ func TestSpreadPhases(t *testing.T) {
 		t.Errorf("phase %d, want %d", crowd[many-1].PhaseNS, want)
 	}
 }
+
+// C011: 50,000 a second are 500 in every hundredth of a second, not 50,000 at its beginning.
+func TestScheduleIsEven(t *testing.T) {
+	s := newSchedule(perSecond(50_000), 0, 0)
+	for slice := range int64(500) {
+		n := 0
+		for ; s.due < (slice+1)*10_000_000; s.next() {
+			n++
+		}
+		if n != 500 {
+			t.Fatalf("%d messages in hundredth %d", n, slice)
+		}
+	}
+}

@@ -136,6 +136,9 @@ func (c *stubConn) serve() error {
 }
 
 func (c *stubConn) frame(f wire.Frame) error {
+	if c.left[f.Channel] > 0 && f.Type != wire.FrameBody && f.Type != wire.FrameHeartbeat {
+		c.stub.t.Errorf("stub: a frame of type %d in the middle of a message on channel %d", f.Type, f.Channel)
+	}
 	switch f.Type {
 	case wire.FrameHeader:
 		h, err := wire.ParseHeader(f.Payload)
