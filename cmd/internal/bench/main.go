@@ -11,6 +11,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"flag"
 	"fmt"
 	"io"
@@ -21,10 +22,11 @@ import (
 	"runtime"
 	"strconv"
 	"strings"
+	"syscall"
 )
 
 func main() {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	if err := run(ctx, os.Args[1:], os.Stdout, os.Stderr); err != nil {
 		fmt.Fprintln(os.Stderr, "bench:", err)
@@ -57,34 +59,34 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 		return fmt.Errorf("-count=%d: at least 1", o.rounds)
 	}
 	results, err := measure(ctx, o, stderr)
-	if err != nil {
-		return err
+	if len(results.names) > 0 { // also of rounds that were broken off
+		err = errors.Join(err, results.write(stdout))
 	}
-	return results.write(stdout)
+	return err
 }
 
 // binary is the test program of one package.
 type binary struct{ dir, file string }
 
-// measure runs all rounds. Output of the benchmarks goes to progress as it comes.
+// measure runs all rounds. With an error the results are those that there are. Output of the benchmarks goes to progress as it comes.
 func measure(ctx context.Context, o options, progress io.Writer) (*results, error) {
+	all := newResults()
 	tmp, err := os.MkdirTemp("", "leveret-bench-")
 	if err != nil {
-		return nil, err
+		return all, err
 	}
 	defer os.RemoveAll(tmp)
 	binaries, err := compile(ctx, o.packages, tmp)
 	if err != nil {
-		return nil, err
+		return all, err
 	}
-	all := newResults()
 	for round := range o.rounds {
 		fmt.Fprintf(progress, "round %d of %d\n", round+1, o.rounds)
 		var again []binary
 		for _, b := range binaries {
 			selfRounds, err := b.round(ctx, o, round, all, progress)
 			if err != nil {
-				return nil, err
+				return all, err
 			}
 			if !selfRounds {
 				again = append(again, b)
