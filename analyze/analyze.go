@@ -157,7 +157,11 @@ func (a *analysis) prepare() error {
 	a.expected = integrity.NewExpected(ms, tags)
 	a.window = findWindow(a.captures)
 	var err error
-	if a.time, err = newTimeline(a.window.start, a.window.stop, a.window.end, a.o.IntervalNS); err != nil {
+	messages := perKind[schema.Sends] // due, else sent
+	if messages == 0 {
+		messages = perKind[schema.Deliveries]
+	}
+	if a.time, err = newTimeline(a.window.start, a.window.stop, a.window.end, a.o.IntervalNS, messages); err != nil {
 		return err
 	}
 	a.latency = newLatencies(a.time)
@@ -179,6 +183,8 @@ func (a *analysis) count(ctx context.Context) error {
 	a.findFacts()
 	a.latency.until = a.answersUntil()
 	a.ledger.Finish(&a.facts)
+	a.loadFacts()
+	a.findLimit()
 	if err := a.ledger.Err(); err != nil {
 		return fmt.Errorf("analyze: %w", err)
 	}

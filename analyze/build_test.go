@@ -139,7 +139,13 @@ func (r *recording) close() string {
 
 func analyzed(t testing.TB, dirs ...string) *result.Result {
 	t.Helper()
-	r, err := Run(context.Background(), dirs, Options{Tmp: t.TempDir()})
+	return analyzedIn(t, 0, dirs...)
+}
+
+// analyzedIn is with intervals of a length.
+func analyzedIn(t testing.TB, interval int64, dirs ...string) *result.Result {
+	t.Helper()
+	r, err := Run(context.Background(), dirs, Options{Tmp: t.TempDir(), IntervalNS: interval})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -33,8 +33,8 @@ func TestC004StoppedByTime(t *testing.T) {
 	if text := finding(t, got, "not_drained").Text; !strings.Contains(text, "6 ready") || !strings.Contains(text, "6 messages still there") || !strings.Contains(text, "drain timeout of 1 s") {
 		t.Error(text)
 	}
-	if *got.Rates.Sent != 20 || *got.Rates.Received != 10 || *got.Rates.Drain != 40 || *got.Rates.DrainNS != 100*ms {
-		t.Errorf("rates %v %v, drain %v in %v", *got.Rates.Sent, *got.Rates.Received, *got.Rates.Drain, *got.Rates.DrainNS)
+	if *got.Rates.Sent != 20 || *got.Rates.Received != 10 || got.Rates.Drain != nil || got.Rates.DrainNS != nil { // four messages are no rate
+		t.Errorf("rates %v %v, drain %v in %v", *got.Rates.Sent, *got.Rates.Received, got.Rates.Drain, got.Rates.DrainNS)
 	}
 }
 
@@ -188,7 +188,7 @@ func TestC049LengthLimit(t *testing.T) {
 	checkVerdict(t, alone, result.Inconclusive, "nothing_to_judge", "removed_by_rule")
 	checkCounts(t, alone.Counts, result.Counts{Sent: 1000, Confirmed: 1000, QueuedAtStop: 10, Missing: 990, RemovedByRule: 990})
 	both := analyzed(t, a.dir, b.close())
-	checkVerdict(t, both, result.Pass, "removed_by_rule", "clocks_differ", "backlog")
+	checkVerdict(t, both, result.Pass, "removed_by_rule", "clocks_differ") // no backlog: they are gone
 	checkCounts(t, both.Counts, result.Counts{Sent: 1000, Confirmed: 1000, Received: 10, ReceivedUnique: 10, Missing: 990, RemovedByRule: 990})
 	f := finding(t, both, "removed_by_rule")
 	if !strings.Contains(f.Text, "producer 0 messages 0 to 989") || !strings.Contains(f.Text, "x-max-length=10") {

@@ -192,7 +192,7 @@ func TestC042PercentilesAreNotAveraged(t *testing.T) {
 		r.send(0, uint64(i), 1, int64(i)*1000*ms)
 		r.ack(0, uint64(i), 1, int64(i)*1000*ms+v*ms)
 	}
-	got := analyzed(t, r.close())
+	got := analyzedIn(t, 1000*ms, r.close())
 	d := got.Latency.Confirm.Service
 	if *d.MaxNS != 601*ms || *d.P9999NS != 601*ms || *d.P50NS != 2*ms { // three 0, four 1, two 2, ...: rank 8 of 15
 		t.Errorf("%+v", d)

@@ -17,6 +17,7 @@ import (
 
 // course is what the rows tell of the run besides its messages.
 type course struct {
+	lastDue lastDue
 	changes []change
 	sizes   sizes
 }
@@ -62,7 +63,7 @@ func (v *visitor) connections(r *rows) {
 	}
 }
 
-// findFacts gathers what the judgement needs beside the ledger.
+// findFacts gathers what the ledger needs to finish, and most of what the judgement needs beside it.
 func (a *analysis) findFacts() {
 	f := &a.facts
 	f.PublishStopNS, f.WindowNS = a.window.publishStop, a.window.stop-a.window.start
@@ -87,8 +88,6 @@ func (a *analysis) findFacts() {
 		a.manifestFacts(c)
 	}
 	a.followConnections()
-	a.loadFacts()
-	a.findLimit()
 	a.latency.negatives(f)
 }
 

@@ -309,6 +309,9 @@ func TestC030GeneratorLimit(t *testing.T) {
 	for i := range uint64(50) {
 		r.send(1, i, 1, int64(i)*10*ms, int64(i)*10*ms)
 	}
+	for i := range uint64(20) {
+		r.leaveUnsent(0, 80+i, int64(80+i)*10*ms)
+	}
 	got := analyzed(t, r.close())
 	f := finding(t, got, "generator_limit")
 	if !strings.Contains(f.Text, "target 150 msg/s, achieved 130 msg/s") {

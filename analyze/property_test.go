@@ -142,7 +142,7 @@ func TestLedgerInAnyOrder(t *testing.T) {
 		h := randomHistory(seed)
 		want := judgeByReference(h)
 		rng := rand.New(rand.NewPCG(seed, 5))
-		tl, err := newTimeline(h.m.Outcome.BarrierNS, h.m.Outcome.PublishStopNS, h.m.Outcome.DrainEndNS, 0)
+		tl, err := newTimeline(h.m.Outcome.BarrierNS, h.m.Outcome.PublishStopNS, h.m.Outcome.DrainEndNS, 0, 0)
 		if err != nil {
 			t.Fatal(err)
 		}

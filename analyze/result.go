@@ -14,7 +14,7 @@ func (a *analysis) result() *result.Result {
 		SchemaVersion: result.SchemaVersion,
 		Verdict:       j.Verdict, Findings: j.Findings, Counts: j.Counts, Queues: j.Queues,
 		Complete:   len(a.facts.Incomplete) == 0,
-		Window:     result.Window{StartNS: a.window.start, EndNS: a.window.stop, Text: a.window.text},
+		Window:     a.describeWindow(),
 		IntervalNS: a.time.step,
 		Spans:      a.facts.Spans,
 		Notes:      a.notes,
@@ -38,6 +38,20 @@ func (a *analysis) result() *result.Result {
 	}
 	r.LimitedBy, r.Generator = a.facts.LimitedBy, a.generator()
 	return r
+}
+
+func (a *analysis) describeWindow() result.Window {
+	w := result.Window{StartNS: a.window.start, EndNS: a.window.stop, Text: a.window.text, ReceivedBefore: a.time.receivedBefore}
+	if n := w.ReceivedBefore; n > 0 {
+		w.Text += "; " + result.Plural(n, "message") + " received before it"
+	}
+	if end := a.scheduleEnd(); end != event.None {
+		w.ScheduleEndNS = &end
+	}
+	if end := a.window.drainEnd; end != event.None {
+		w.DrainEndNS = &end
+	}
+	return w
 }
 
 var groupNames = [groups][2]string{

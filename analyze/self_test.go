@@ -80,7 +80,7 @@ func TestSelfOfIntervals(t *testing.T) {
 	r.ack(0, 0, 1, ms)
 	selfRows(r)
 	r.ack(0, 1, 1, 1100*ms) // so that there is a drain
-	got := analyzed(t, r.close())
+	got := analyzedIn(t, 100*ms, r.close())
 	if got.IntervalNS != 100*ms || len(got.Intervals) != 11 {
 		t.Fatalf("%d intervals of %d ns", len(got.Intervals), got.IntervalNS)
 	}

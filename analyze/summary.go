@@ -7,6 +7,7 @@ import (
 	"leveret/analyze/result"
 	"leveret/capture/event"
 	"leveret/capture/manifest"
+	"leveret/capture/schema"
 )
 
 // config describes what was run, over all captures.
@@ -101,7 +102,13 @@ func addConsumer(x *result.Config, c *manifest.Consumer) {
 	}
 }
 
-// rates over the window, and of the drain.
+// A drain of less than that is no rate: it tells of the moment at which publishing stopped.
+const (
+	leastDrainNS = 10e6
+	leastDrained = 100
+)
+
+// rates over the window, and of the drain: from the stop of publishing to the last message received.
 func (a *analysis) rates() result.Rates {
 	var r result.Rates
 	var in, drain intervalCounts
@@ -126,8 +133,8 @@ func (a *analysis) rates() result.Rates {
 	}
 	if consumes {
 		r.Received = perSecond(in.received, span)
-		if publishes && a.window.drainEnd != event.None {
-			ns := max(0, a.window.drainEnd-a.window.stop)
+		if _, last := extent(a.captures, schema.Deliveries); publishes && last-a.window.stop >= leastDrainNS && drain.received >= leastDrained {
+			ns := last - a.window.stop
 			r.DrainNS, r.Drain = &ns, perSecond(drain.received, ns)
 		}
 	}
@@ -161,14 +168,33 @@ func (a *analysis) loadFacts() {
 	for i := range a.time.run {
 		sent += a.time.counts[i].sent
 		backlog += a.time.counts[i].arrivals
+		if i == (a.time.run-1)/2 {
+			a.facts.BacklogBefore = backlog
+		}
 	}
 	if a.ledger.RoutesKnown() && slices.ContainsFunc(a.captures, (*source).consumes) {
 		a.facts.Backlog = &backlog
 	}
 	span := a.window.stop - a.window.start
-	if planned, length, ok := a.planned(span); ok {
-		a.facts.TargetRate, a.facts.SentRate = perSecond(planned, min(length, span)), perSecond(sent, span)
+	if end := a.scheduleEnd(); end != event.None {
+		span = end - a.window.start
 	}
+	if planned, length, ok := a.planned(span); ok {
+		length = min(length, span)
+		a.facts.TargetRate, a.facts.SentRate = perSecond(planned, length), a.achieved(sent, length)
+		if sent >= planned && a.facts.SentRate != nil && *a.facts.SentRate > *a.facts.TargetRate {
+			a.facts.SentRate = a.facts.TargetRate // by the rounding of what was planned
+		}
+	}
+}
+
+// achieved is the rate of what was sent, over the schedule's length: a last message that is late by a little is no lack of
+// load. Where sending took a quarter longer than the schedule it is the time that it took.
+func (a *analysis) achieved(sent, length int64) *float64 {
+	if took := a.window.stop - a.window.start; took > length+length/4 {
+		return perSecond(sent, took)
+	}
+	return perSecond(sent, length)
 }
 
 // planned is how many messages the schedules place in a window of that length, and after what time all of them have ended;

@@ -8,13 +8,15 @@ import (
 )
 
 // timeline divides the time of a run into intervals: equal ones from the start of the window (the barrier) to its end
-// (publishing stopped), and from there, for the drain, to the last event. The last of each may be up to half shorter or
-// longer than the others, so that no interval is a sliver with a meaningless rate, and none straddles the window's end.
+// (publishing stopped), and from there, for the drain, to the last event. The last of the drain may be up to half shorter
+// or longer than the others, so that it is no sliver; the window's last up to a twentieth longer, or as short as that: a
+// longer one would make a rate that ended with its schedule look like one that fell. None straddles the window's end.
 type timeline struct {
 	start, stop, end int64 // stop belongs to the window
 	step             int64
 	run, drain       int // number of intervals
 	counts           []intervalCounts
+	receivedBefore   int64 // messages received before the start
 }
 
 // intervalCounts are events by their own time.
@@ -30,8 +32,8 @@ const (
 	mostIntervals   = 100_000
 )
 
-// newTimeline divides [start, end]; step 0 leaves the choice of the interval to it.
-func newTimeline(start, stop, end, step int64) (*timeline, error) {
+// newTimeline divides [start, end]; step 0 leaves the choice of the interval to it, with regard to how many messages there are.
+func newTimeline(start, stop, end, step, messages int64) (*timeline, error) {
 	stop = max(stop, start)
 	end = max(end, stop)
 	span := end - start
@@ -39,13 +41,13 @@ func newTimeline(start, stop, end, step int64) (*timeline, error) {
 		return nil, fmt.Errorf("analyze: times from %d to %d ns", start, end)
 	}
 	if step <= 0 {
-		step = chooseStep(stop-start, span)
+		step = chooseStep(stop-start, span, messages)
 	} else if n := span / step; n > mostIntervals {
 		return nil, fmt.Errorf("analyze: intervals of %d ns over %d ns are %d, more than %d: choose longer ones", step, span, n, mostIntervals)
 	}
 	t := &timeline{start: start, stop: stop, end: end, step: step}
-	t.run = max(1, parts(stop-start, step))
-	t.drain = parts(end-stop, step)
+	t.run = max(1, parts(stop-start, step, step/20))
+	t.drain = parts(end-stop, step, step/2)
 	if t.drain == 0 && end > stop {
 		t.drain = 1
 	}
@@ -53,12 +55,22 @@ func newTimeline(start, stop, end, step int64) (*timeline, error) {
 	return t, nil
 }
 
-// chooseStep is 1 s for runs of 10 s and more, finer for shorter ones so that there are 10 at least, coarser where there
-// would be too many.
-func chooseStep(window, span int64) int64 {
+// roundSteps are lengths of intervals that people read without effort.
+var roundSteps = []int64{1e6, 2e6, 5e6, 10e6, 20e6, 50e6, 100e6, 200e6, 500e6, 1e9, 2e9, 5e9, 10e9, 20e9, 30e9, 60e9, 120e9, 300e9, 600e9, 1800e9, 3600e9}
+
+// chooseStep is 1 s for runs of 10 s and more, finer for shorter ones so that there are 10 at least; coarser where there
+// would be too many, or where few messages would make a comb of them: an interval holds ten on average, as long as that
+// leaves five intervals, else (of fewer than fifty messages) two.
+func chooseStep(window, span, messages int64) int64 {
 	step := int64(1e9)
 	for window < 10*step && step > 1e6 {
 		step /= 10
+	}
+	most := max(messages/10, min(5, messages/2), 1)
+	for _, longer := range roundSteps {
+		if messages > 0 && step < longer && window/most > step {
+			step = longer
+		}
 	}
 	for _, longer := range []int64{10e9, 60e9, 600e9, 3600e9, 86400e9} {
 		if span/step <= chosenIntervals {
@@ -72,10 +84,10 @@ func chooseStep(window, span int64) int64 {
 	return step
 }
 
-// parts is how many intervals a length has: the remainder is one of its own where it is half a step at least.
-func parts(length, step int64) int {
+// parts is how many intervals a length has: the remainder is one of its own where it is not less than least.
+func parts(length, step, least int64) int {
 	n := length / step
-	if length%step*2 >= step {
+	if rest := length % step; rest > 0 && rest >= least {
 		n++
 	}
 	return int(n)
@@ -157,6 +169,15 @@ func (t *timeline) add(times []int64, of func(*intervalCounts) *int64) {
 			*of(&t.counts[n]) += int64(j - i)
 		}
 		i = j
+	}
+}
+
+// countBefore counts messages received before the start.
+func (t *timeline) countBefore(received []int64) {
+	for _, at := range received {
+		if at < t.start && at != event.None {
+			t.receivedBefore++
+		}
 	}
 }
 

@@ -42,11 +42,7 @@ func TestNeverSentIsCensored(t *testing.T) {
 	r.leaveUnsent(0, 4, 400*ms, 500*ms, 600*ms, 700*ms, 800*ms, 900*ms)
 	r.ackAll(0, 400*ms)
 	r.ackAll(1, 400*ms)
-	o := Options{Tmp: t.TempDir(), IntervalNS: 100 * ms}
-	got, err := Run(context.Background(), []string{r.close()}, o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	got := analyzedIn(t, 100*ms, r.close())
 	checkCounts(t, got.Counts, result.Counts{Sent: 4, Confirmed: 4, NotSent: 6, Received: 8, ReceivedUnique: 8})
 	for _, x := range []struct {
 		name                    string

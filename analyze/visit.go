@@ -48,6 +48,7 @@ func (v *visitor) sends(r *rows) {
 		return
 	}
 	v.a.time.add(s.Due, func(c *intervalCounts) *int64 { return &c.due })
+	v.a.course.lastDue.add(s)
 	v.a.time.addSends(s.Sent, u32(r.rec, schema.SendsSize))
 	n := &r.batch.capture.counts
 	for _, t := range s.Sent {
@@ -99,6 +100,7 @@ func (v *visitor) deliveries(r *rows) {
 		return
 	}
 	v.a.time.add(d.Received, func(c *intervalCounts) *int64 { return &c.received })
+	v.a.time.countBefore(d.Received)
 }
 
 // stamped makes latencies of the due times in the stamps of messages whose producers were not recorded. What has the

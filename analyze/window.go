@@ -50,6 +50,10 @@ func findWindow(captures []*source) window {
 	} else {
 		w.ends(captures, producers)
 	}
+	if first, last := extent(captures, schema.Deliveries); !producers && last != math.MinInt64 && first < w.start {
+		w.start = first // consumers receive from when they subscribe, before the last of them has
+		w.text = "first message received to the end of consuming"
+	}
 	if producers && !ended {
 		w.publishStop = math.MaxInt64
 	} else if producers {

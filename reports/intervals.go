@@ -18,6 +18,7 @@ type stretch struct {
 	drain                          bool
 	intervals                      int
 	due, sent, confirmed, received int64
+	dueNS                          int64 // in which messages could be due
 	lowSent, lowReceived           float64
 	confirm, delivery              highest
 	backlog                        *int64
@@ -54,9 +55,32 @@ func (p *page) intervals(r *result.Result, limit int) {
 	if slices.ContainsFunc(t.columns, func(c column) bool { return slices.Contains(c.cells, "-") }) {
 		p.remark("-: no messages, or an interval too short for a rate.")
 	}
+	p.lastInterval(r)
 	if len(dropped) > 0 {
 		p.remark("A wider page also shows: " + strings.Join(dropped, ", ") + ".")
 	}
+}
+
+// lastInterval says where the window's last interval is not as long as the others: publishing ended when it ended.
+func (p *page) lastInterval(r *result.Result) {
+	var last *result.Interval
+	for i := range r.Intervals {
+		if r.Intervals[i].Phase != "drain" {
+			last = &r.Intervals[i]
+		}
+	}
+	if last == nil || last == &r.Intervals[0] {
+		return
+	}
+	length := span(last.StartNS, last.EndNS)
+	if math.Abs(float64(length-r.IntervalNS)) < 0.01*float64(r.IntervalNS) {
+		return
+	}
+	text := "The last interval before publishing stopped is " + duration(float64(length), p.ascii) + " long; its rates are over that."
+	if end := r.Window.ScheduleEndNS; end != nil && *end < r.Window.EndNS {
+		text += " Nothing was due after " + duration(float64(span(r.Window.StartNS, *end)), p.ascii) + ", when the schedule ended."
+	}
+	p.remark(text)
 }
 
 // intervalOrigin is "response" where the run has due times, else "service", for confirm and delivery alike.
@@ -114,7 +138,7 @@ func stretchesOf(r *result.Result, from string, size int) []stretch {
 			all = append(all, stretch{from: in.StartNS, drain: in.Phase == "drain", lowSent: math.Inf(1), lowReceived: math.Inf(1)})
 			last++
 		}
-		all[last].add(in, from)
+		all[last].add(r, in, from)
 	}
 	return all
 }
@@ -131,15 +155,18 @@ func countStretches(intervals []result.Interval, size int) int {
 	return n
 }
 
-func (s *stretch) add(in *result.Interval, from string) {
+func (s *stretch) add(r *result.Result, in *result.Interval, from string) {
 	s.to = in.EndNS
 	s.intervals++
 	s.due += in.Due
+	s.dueNS += max(0, span(in.StartNS, r.DueUntil(in)))
 	s.sent += in.Sent
 	s.confirmed += in.Confirmed
 	s.received += in.Received
-	s.lowSent = math.Min(s.lowSent, orInf(perSecond(in.Sent, in.StartNS, in.EndNS)))
-	s.lowReceived = math.Min(s.lowReceived, orInf(perSecond(in.Received, in.StartNS, in.EndNS)))
+	if 2*span(in.StartNS, in.EndNS) >= r.IntervalNS { // of a shorter one the rate may be anything
+		s.lowSent = math.Min(s.lowSent, orInf(perSecond(in.Sent, in.StartNS, in.EndNS)))
+		s.lowReceived = math.Min(s.lowReceived, orInf(perSecond(in.Received, in.StartNS, in.EndNS)))
+	}
 	s.confirm.add(in.Latency.Pick("confirm", from))
 	s.delivery.add(in.Latency.Pick("delivery", from))
 	if in.BacklogEnd != nil && (s.backlog == nil || *in.BacklogEnd > *s.backlog) {
@@ -226,7 +253,11 @@ func addRateColumns(t *table, r *result.Result, stretches []stretch, merged bool
 				if s.isShort(r) {
 					return "-"
 				}
-				return wholeOr(n(s)/scale, 3)
+				v := n(s)
+				if !isFinite(v) {
+					return "-"
+				}
+				return wholeOr(v/scale, 3)
 			})
 		}
 	}
@@ -234,7 +265,7 @@ func addRateColumns(t *table, r *result.Result, stretches []stretch, merged bool
 		return func(s *stretch) float64 { return perSecond(n(s), s.from, s.to) }
 	}
 	sent, received := r.Config.Producers > 0 || r.Counts.Sent > 0, r.Config.Consumers > 0 || r.Counts.Received > 0
-	add(r.Config.OpenLoop, "due", 3, mean(func(s *stretch) int64 { return s.due }))
+	add(r.Config.OpenLoop, "due", 3, func(s *stretch) float64 { return perSecond(s.due, 0, s.dueNS) })
 	add(sent, "sent", 0, mean(func(s *stretch) int64 { return s.sent }))
 	add(sent && merged, lowest, 1, func(s *stretch) float64 { return s.lowSent })
 	add(r.Config.Confirm > 0 || r.Counts.Confirmed > 0, "confirmed", 2, mean(func(s *stretch) int64 { return s.confirmed }))

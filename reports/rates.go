@@ -1,6 +1,8 @@
 package reports
 
 import (
+	"slices"
+
 	"leveret/analyze/result"
 )
 
@@ -22,7 +24,8 @@ func (p *page) rates(r *result.Result) {
 		{"sent", r.Rates.Sent, without(r.Config.Producers == 0, "no producers in this run")},
 		{"confirmed", r.Rates.Confirmed, without(r.Config.Producers == 0, "no producers in this run", r.Config.Confirm == 0, "confirms were off")},
 		{"received", r.Rates.Received, without(r.Config.Consumers == 0, "no consumers in this run")},
-		{"drain", r.Rates.Drain, "nothing was received after publishing stopped"},
+		{"drain", r.Rates.Drain, without(r.Config.Consumers == 0 || r.Config.Producers == 0, "no producers or no consumers in this run",
+			true, "too little was received after publishing stopped")},
 	}
 	width := 0
 	for _, l := range lines {
@@ -57,19 +60,15 @@ func without(pairs ...any) string {
 	return "not measured"
 }
 
-// growing is the share of the rate of consumption from which on a growing backlog is spoken of: below it the end of a
-// run in the middle of a batch would be taken for overload.
-const growing = 0.02
-
-// backlog says what the queues held when publishing stopped. Where it grew all along, the latency of delivery is the
-// waiting time in the queue and says nothing of how fast a message could be.
+// backlog says what the queues held when publishing stopped. Where the analysis found it worth a finding, the latency of
+// delivery is the waiting time in the queue and says nothing of how fast a message could be.
 func (p *page) backlog(r *result.Result) {
 	end, grew, ok := backlogAtStop(r)
 	if !ok || r.Config.Consumers == 0 {
 		return
 	}
 	text := result.Plural(end, "message") + " when publishing stopped"
-	overloaded := r.Rates.Received != nil && grew > growing*(*r.Rates.Received) && grew >= 1
+	overloaded := slices.ContainsFunc(r.Findings, func(f result.Finding) bool { return f.Code == "backlog" })
 	if overloaded {
 		text += ", growing by " + rate(grew) + " per second"
 	}

@@ -2,6 +2,7 @@ package reports
 
 import (
 	"fmt"
+	"math"
 	"strings"
 	"time"
 
@@ -96,8 +97,8 @@ func clientLine(r *result.Result) string {
 	}
 	used := "client CPU time " + duration(float64(*r.ClientCPUNS), true)
 	length := float64(span(r.Window.StartNS, r.Window.EndNS))
-	if r.Rates.DrainNS != nil {
-		length += float64(*r.Rates.DrainNS)
+	if end := r.Window.DrainEndNS; end != nil {
+		length += math.Max(0, float64(span(r.Window.EndNS, *end)))
 	}
 	if length > 0 {
 		used += fmt.Sprintf(" (%s cores busy)", significant(float64(*r.ClientCPUNS)/length, 2))

@@ -61,8 +61,10 @@ func (s *simulation) summarize(r *result.Result) {
 	}
 	if r.Config.Consumers > 0 {
 		r.Rates.Received = ptr(float64(received) / seconds)
-		r.Rates.Drain = ptr(float64(c.Received-received) / (float64(s.drained-s.stop) / 1e9))
-		r.Rates.DrainNS = ptr(s.drained - s.stop)
+		r.Window.DrainEndNS = ptr(start + s.drained)
+		if n := c.Received - received; n >= 100 && s.drained-s.stop >= 10e6 {
+			r.Rates.Drain, r.Rates.DrainNS = ptr(float64(n)/(float64(s.drained-s.stop)/1e9)), ptr(s.drained-s.stop)
+		}
 	}
 	r.Latency = s.latencies(s.messages, r)
 	r.Rows = 3 * c.Sent
@@ -435,7 +437,7 @@ func longSample() *result.Result {
 func overloadSample() *result.Result {
 	r := baseResult()
 	r.Config.Producers, r.Config.Connections, r.Config.Confirm, r.Config.SizesBytes = 2, 3, 0, []int64{12}
-	r.Findings = []result.Finding{{Code: "backlog_grew", Severity: result.SeverityWarning, Count: 950000, Text: "the queues held 950,000 messages when publishing stopped"}}
+	r.Findings = []result.Finding{{Code: "backlog", Severity: result.SeverityWarning, Count: 950000, Text: "the queues held 950,000 messages when publishing stopped"}}
 	s := simulation{weight: 1000, interval: second, stop: 10 * second, drained: 10*second + 950000*second/85000}
 	for i := range int64(1800) {
 		sent := i * 10 * second / 1800

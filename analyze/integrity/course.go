@@ -77,14 +77,15 @@ func (r *report) pace() {
 	} else if f.Limit == result.LimitClientCPU || f.Limit == result.LimitRecorder {
 		r.add(CodeGeneratorLimit, result.SeverityNote, 1, nil, "the generator was the limit, so that the rates tell of it and not of the broker: %s", f.LimitedBy)
 	}
-	// A backlog that takes in a twentieth of all messages is no fluctuation.
+	// A backlog of a twentieth of all messages is no fluctuation, nor is a hundredth that grew to the end.
 	var expected int64
 	for i := range r.ts {
 		if r.ts[i].queue.consumed {
 			expected += r.ts[i].Sent
 		}
 	}
-	if b := f.Backlog; b != nil && f.WindowNS > 0 && *b >= 1000 && *b > expected/20 {
+	grew := f.Backlog != nil && *f.Backlog > f.BacklogBefore+f.BacklogBefore/2
+	if b := f.Backlog; b != nil && f.WindowNS > 0 && *b >= 1000 && (*b > expected/20 || grew && *b > expected/100) {
 		r.add(CodeBacklog, result.SeverityWarning, *b, nil, "%s sent and not yet received when publishing stopped, growing by %.0f a second on average: the delivery latency is the time in this queue",
 			messages(*b), float64(*b)/(float64(f.WindowNS)/1e9))
 	}

@@ -43,8 +43,10 @@ type Facts struct {
 	// Limit is what limited the run, LimitedBy the same in words with its evidence; empty if unknown.
 	Limit     result.Limit
 	LimitedBy string
-	// Backlog is what was sent and not yet received when publishing stopped; nil if unknown.
-	Backlog *int64
+	// Backlog is what was sent and not yet received when publishing stopped; nil if unknown. BacklogBefore is the same in the
+	// middle of the window.
+	Backlog       *int64
+	BacklogBefore int64
 }
 
 // Ended is one thing that ended early.

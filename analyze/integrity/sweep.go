@@ -34,11 +34,13 @@ type span struct {
 func (l *Ledger) Finish(f *Facts) {
 	for d := range l.x.dests {
 		c, q := l.destCounts(int32(d)), &l.x.queues[l.x.dests[d].queue]
+		rule := l.removalRule(q, f)
+		c.removable = rule != ""
 		switch {
 		case !f.DeliveriesWhole:
 			c.fate = unjudged
 		case q.drained(l.x, f):
-			c.fate, c.rule = judged, l.removalRule(q, f)
+			c.fate, c.rule = judged, rule
 		default:
 			c.fate = waiting
 		}
@@ -179,6 +181,11 @@ func (l *Ledger) absent(p *producer, pg *page, n uint64, slot int, d int32) {
 		list = &l.total.unconfirmedFirst
 	default:
 		c.absent.unasked++
+	}
+	if c.fate == judged || c.removable {
+		// It is not in the queue any more, or may not be, and from when on nobody knows: it was no part of the backlog.
+		sent, _ := l.timesOf(pg, slot)
+		l.answers.Expected([]int64{sent}, -1)
 	}
 	if c.fate != judged {
 		return

@@ -179,6 +179,18 @@ func (d *Distribution) DescribeCensored() string {
 	return strings.Join(parts, ", ")
 }
 
+// DueUntil is the end of the part of an interval in which messages could be due: schedules end before the last late message
+// is sent, and nothing is due in the drain.
+func (r *Result) DueUntil(in *Interval) int64 {
+	switch end := r.Window.ScheduleEndNS; {
+	case in.Phase == "drain":
+		return in.StartNS
+	case end != nil:
+		return max(in.StartNS, min(in.EndNS, *end))
+	}
+	return in.EndNS
+}
+
 // Pick gives the latency of "confirm" or "delivery" and whether it counts from "service" or "response"; nil for other words.
 func (l *Latencies) Pick(what, from string) *Distribution {
 	side := &l.Confirm

@@ -189,6 +189,12 @@ type Window struct {
 	StartNS int64  `json:"start_ns"`
 	EndNS   int64  `json:"end_ns"`
 	Text    string `json:"text"` // what the ends are
+	// ReceivedBefore are messages received before the window began: counted, but in no interval and no rate.
+	ReceivedBefore int64 `json:"received_before"`
+	// ScheduleEndNS is when the schedules ended, at most the window's end; nil in closed loop. Nothing was due after it.
+	ScheduleEndNS *int64 `json:"schedule_end_ns"`
+	// DrainEndNS is when waiting for what was still on its way ended; nil if unknown.
+	DrainEndNS *int64 `json:"drain_end_ns"`
 }
 
 // Rates over the window; the drain has its own. Nil where nothing of the kind was expected.
@@ -197,8 +203,10 @@ type Rates struct {
 	Confirmed *float64 `json:"confirmed_msgs_per_s"`
 	Received  *float64 `json:"received_msgs_per_s"`
 	SentBytes *float64 `json:"sent_body_bytes_per_s"`
-	Drain     *float64 `json:"drain_received_msgs_per_s"`
-	DrainNS   *int64   `json:"drain_ns"`
+	// Drain is over DrainNS, from the stop of publishing to the last message received; nil where that is under 10 ms or of
+	// fewer than 100 messages.
+	Drain   *float64 `json:"drain_received_msgs_per_s"`
+	DrainNS *int64   `json:"drain_ns"`
 }
 
 // Latencies by what was measured.

@@ -26,8 +26,11 @@ func ratesSpec(r *result.Result) Spec {
 	var behind []string
 	for _, l := range rateLines(r) {
 		points := t.steps(r, func(in *result.Interval) float64 {
-			if isShort(r, in) || l.name == "due" && in.Phase == drain { // nothing is due once publishing has stopped
+			switch {
+			case isShort(r, in):
 				return math.NaN()
+			case l.name == "due": // a schedule may end within an interval
+				return perSecond(in.Due, &result.Interval{StartNS: in.StartNS, EndNS: r.DueUntil(in)})
 			}
 			return perSecond(l.count(in), in)
 		})
