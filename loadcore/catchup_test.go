@@ -57,6 +57,23 @@ func TestPassOverLateEndsWithTheRun(t *testing.T) {
 	}
 }
 
+// What is passed over counts for the limit, however much room the window and the batch have.
+func TestPassOverLateKeepsTheLimit(t *testing.T) {
+	none := int64(0)
+	e, _ := bare([]manifest.Producer{{Size: 24, Rate: perSecond(1000), CatchUp: &none, Limit: 1001}}, nil)
+	p := e.producers[0]
+	p.sched = newSchedule(perSecond(1000), e.clock.Now()-5e9, 0)
+	if n, _, _ := p.next(); n != 0 || p.seq != 1001 {
+		t.Errorf("%d to send after %d were passed over, want none after all", n, p.seq)
+	}
+	p.seq, p.limit = 0, 5001
+	p.sched, p.overdue = newSchedule(perSecond(1000), e.clock.Now()-5e9, 0), schedule{}
+	n, _, _ := p.next()
+	if uint64(n)+p.seq > 5001 || n == 0 {
+		t.Errorf("%d to send after %d were passed over, of 5001 in all", n, p.seq)
+	}
+}
+
 // A broker that stalls: what became late meanwhile is recorded as not sent, with its due time, and the run goes on.
 func TestCatchUpInARun(t *testing.T) {
 	for _, c := range []struct {

@@ -137,8 +137,13 @@ func (p *producer) nextDue(room int) (n int, w pause, more bool) {
 	if room == 0 {
 		return 0, pause{last, true}, true
 	}
-	if p.spec.CatchUp != nil && !p.passOverLate(now, end) {
-		return 0, pause{until: now + roomAgain}, true
+	if p.spec.CatchUp != nil {
+		if !p.passOverLate(now, end) {
+			return 0, pause{until: now + roomAgain}, true
+		}
+		if room = int(min(uint64(room), p.limit-p.seq)); room == 0 {
+			return 0, w, false
+		}
 	}
 	p.taken, p.due = p.sched, p.due[:0]
 	for len(p.due) < room && p.sched.due <= now && p.sched.due < end {
