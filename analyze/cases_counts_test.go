@@ -100,6 +100,9 @@ func TestC023FanOut(t *testing.T) {
 	got := analyzed(t, r.close())
 	checkVerdict(t, got, result.Pass)
 	checkCounts(t, got.Counts, result.Counts{Sent: 100, Confirmed: 100, Received: 400, ReceivedUnique: 400})
+	if got.Config.FanOut != 4 || !slices.Equal(got.Config.RoutingKeys, []string{"q"}) || got.Config.Exchanges[0] != (result.Exchange{}) {
+		t.Errorf("%+v", got.Config)
+	}
 	if len(got.Queues) != 4 || got.Queues[3].Counts.Received != 100 || got.Queues[3].Queue != "q3" {
 		t.Errorf("%+v", got.Queues)
 	}
@@ -191,7 +194,7 @@ func TestC049LengthLimit(t *testing.T) {
 	checkVerdict(t, both, result.Pass, "removed_by_rule", "clocks_differ") // no backlog: they are gone
 	checkCounts(t, both.Counts, result.Counts{Sent: 1000, Confirmed: 1000, Received: 10, ReceivedUnique: 10, Missing: 990, RemovedByRule: 990})
 	f := finding(t, both, "removed_by_rule")
-	if !strings.Contains(f.Text, "producer 0 messages 0 to 989") || !strings.Contains(f.Text, "x-max-length=10") {
+	if !strings.Contains(f.Text, "producer 0 sequence 0 to 989") || !strings.Contains(f.Text, "x-max-length=10") {
 		t.Error(f.Text)
 	}
 	if len(f.First) != examples || f.First[0].Sequence != 0 || *f.First[0].SentNS != epoch || f.First[0].ReceivedNS != nil || f.First[0].Queue != "q" {

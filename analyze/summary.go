@@ -14,6 +14,7 @@ import (
 func (a *analysis) config() result.Config {
 	x := result.Config{StartedNS: a.window.start, AckMode: "none", Durable: true, Persistent: true, TLSVerified: true}
 	queues, rate, open := map[string]bool{}, 0.0, true
+	keys := map[string]bool{}
 	for _, c := range a.captures {
 		m := c.manifest
 		if m == nil {
@@ -27,6 +28,7 @@ func (a *analysis) config() result.Config {
 		x.Producers += len(m.Producers)
 		x.Consumers += len(m.Consumers)
 		addQueues(&x, m, queues)
+		addRouting(&x, m, keys)
 		for i := range m.Producers {
 			p := &m.Producers[i]
 			x.Persistent = x.Persistent && p.Persistent
@@ -48,6 +50,8 @@ func (a *analysis) config() result.Config {
 		}
 	}
 	x.Queues = len(queues)
+	x.RoutingKeysTotal = len(keys)
+	x.FanOut = a.ledger.FanOut()
 	x.Durable = x.Durable && x.Queues > 0
 	x.Persistent = x.Persistent && x.Producers > 0
 	x.TLSVerified = x.TLSVerified && x.TLS
@@ -80,6 +84,36 @@ func addQueues(x *result.Config, m *manifest.Manifest, seen map[string]bool) {
 				n += *x.ReadyStart
 			}
 			x.ReadyStart = &n
+		}
+	}
+}
+
+// keysKept is how many routing keys a result holds.
+const keysKept = 5
+
+// addRouting adds the exchanges and routing keys that producers publish to.
+func addRouting(x *result.Config, m *manifest.Manifest, keys map[string]bool) {
+	for i := range m.Producers {
+		n := m.Producers[i].Route
+		if n < 0 || n >= len(m.Topology.Routes) {
+			continue
+		}
+		route := &m.Topology.Routes[n]
+		exchange := result.Exchange{Name: route.Exchange}
+		for _, e := range m.Topology.Exchanges {
+			if e.Name == route.Exchange && e.Name != "" {
+				exchange.Type = e.Type
+			}
+		}
+		if !slices.Contains(x.Exchanges, exchange) {
+			x.Exchanges = append(x.Exchanges, exchange)
+		}
+		if keys[route.RoutingKey] {
+			continue
+		}
+		keys[route.RoutingKey] = true
+		if len(x.RoutingKeys) < keysKept {
+			x.RoutingKeys = append(x.RoutingKeys, route.RoutingKey)
 		}
 	}
 }

@@ -62,6 +62,8 @@ func plain(r *result.Result) *result.Result {
 	c.Spans = listed(c.Spans)
 	c.Config.QueueTypes = listed(c.Config.QueueTypes)
 	c.Config.SizesBytes = listed(c.Config.SizesBytes)
+	c.Config.Exchanges = listed(c.Config.Exchanges)
+	c.Config.RoutingKeys = listed(c.Config.RoutingKeys)
 	c.Config.RateTotal = finite(c.Config.RateTotal)
 	for _, p := range []**float64{&c.Rates.Sent, &c.Rates.Confirmed, &c.Rates.Received, &c.Rates.SentBytes, &c.Rates.Drain} {
 		*p = finite(*p)

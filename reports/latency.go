@@ -188,7 +188,7 @@ func (p *page) latencyRemarks(r *result.Result, shown []side) {
 		}
 		p.remark(fmt.Sprintf("Reads coalesced for at most %g %s.", float64(bound)/1e3, us))
 	}
-	if note := p.clean(r.LatencyNote); note != "" {
+	if note := p.clean(r.Remarks()); note != "" {
 		p.remark(note)
 	}
 }

@@ -254,6 +254,7 @@ func baseResult() *result.Result {
 		Host:     result.Host{Name: "bench1", OS: "linux", Arch: "amd64", CPUs: 2},
 		Config: result.Config{
 			Tool: "leveret 0.1.0", Connections: 2, Producers: 1, Consumers: 1, Queues: 1, QueueTypes: []string{"classic"},
+			Exchanges: []result.Exchange{{Name: "direct", Type: "direct"}}, RoutingKeys: []string{"bench"}, RoutingKeysTotal: 1, FanOut: 1,
 			Durable: true, SizesBytes: []int64{1024}, Confirm: 100, AckMode: "manual, single", Prefetch: 200, ReadyStart: ptr(int64(0)),
 		},
 	}

@@ -108,6 +108,9 @@ func (p *page) findings(r *result.Result) {
 // message names one message and its times, in seconds after the start of the run.
 func (p *page) message(m result.Message, start int64) string {
 	s := fmt.Sprintf("producer %d sequence %d", m.Producer, m.Sequence)
+	if m.Claimed {
+		s = "claims to be " + s
+	}
 	if m.Queue != "" {
 		s += ", queue " + p.clean(elide(m.Queue, 60))
 	}

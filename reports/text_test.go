@@ -334,3 +334,15 @@ func TestCalibrationIsQuoted(t *testing.T) {
 		t.Errorf("no %q in\n%s", want, got)
 	}
 }
+
+// What a damaged body says it is, it only claims.
+func TestClaimedIdentity(t *testing.T) {
+	r := baseResult()
+	r.Findings = []result.Finding{{Code: "corrupt", Severity: result.SeverityFail, Count: 2, Text: "2 messages received whose checksum does not hold", First: []result.Message{
+		{Producer: 15, Sequence: 7, Claimed: true}, {Producer: 0, Sequence: 776},
+	}}}
+	text := textOf(t, r, TextOptions{})
+	if !strings.Contains(text, "- claims to be producer 15 sequence 7\n") || !strings.Contains(text, "- producer 0 sequence 776\n") {
+		t.Errorf("in\n%s", text)
+	}
+}

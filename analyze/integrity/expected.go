@@ -290,6 +290,23 @@ func (r *route) add(d int32, waits bool) {
 
 func (r *route) waitsFor(d int32) bool { return int(d)>>6 < len(r.mask) && testBit(r.mask, int(d)) }
 
+// FanOut is the most queues that a message of the captures reaches; 0 where a route's are unknown.
+func (l *Ledger) FanOut() int {
+	most := 0
+	for i := 1; i < len(l.x.routes); i++ { // the first is unknownRoute
+		r := &l.x.routes[i]
+		if !r.known {
+			return 0
+		}
+		queues := map[int]bool{} // a stream has a destination for each subscription
+		for _, d := range r.all {
+			queues[l.x.dests[d].queue] = true
+		}
+		most = max(most, len(queues))
+	}
+	return most
+}
+
 // route is the route of a row.
 func (x *Expected) route(capture int, n uint16) int32 {
 	if rs := x.captures[capture].routes; int(n) < len(rs) {

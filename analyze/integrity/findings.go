@@ -167,15 +167,21 @@ func (r *report) where(count func(*tally) int64) string {
 	return " (" + few(parts) + ")"
 }
 
-// describeSpans tells which messages are missing, as long as that is short.
+// describeSpans tells which messages are missing, as long as that is short and says more than the finding's first messages,
+// which are listed with it.
 func (t *tally) describeSpans() string {
 	var parts []string
+	runs := false
 	for _, s := range t.spans {
-		if s.first == s.last {
-			parts = append(parts, fmt.Sprintf("producer %d message %d", s.producer.number, s.first))
-		} else {
-			parts = append(parts, fmt.Sprintf("producer %d messages %d to %d", s.producer.number, s.first, s.last))
+		part := fmt.Sprintf("producer %d sequence %d", s.producer.number, s.first)
+		if s.first != s.last {
+			part += fmt.Sprintf(" to %d", s.last)
+			runs = true
 		}
+		parts = append(parts, part)
+	}
+	if !runs {
+		return ""
 	}
 	if t.manySpans {
 		parts = append(parts, "...")

@@ -66,6 +66,51 @@ func (c *Config) DescribeTopology() string {
 	return s
 }
 
+// exchangesNamed bounds how many exchanges and routing keys a description names.
+const exchangesNamed = 3
+
+// DescribeRouting: "exchange orders (topic), routing keys a, b and 8 more, each message to 4 queues"; "" without producers.
+func (c *Config) DescribeRouting() string {
+	if len(c.Exchanges) == 0 {
+		return ""
+	}
+	var names []string
+	for _, x := range c.Exchanges {
+		switch {
+		case x.Name == "":
+			names = append(names, "default exchange")
+		case x.Type == "":
+			names = append(names, "exchange "+x.Name)
+		default:
+			names = append(names, "exchange "+x.Name+" ("+x.Type+")")
+		}
+	}
+	s := someOf(names, len(names))
+	switch n := c.RoutingKeysTotal; {
+	case len(c.RoutingKeys) == 0:
+	case n == 1 && c.RoutingKeys[0] == "":
+		s += ", empty routing key"
+	case n == 1:
+		s += ", routing key " + c.RoutingKeys[0]
+	case n > 1:
+		s += ", routing keys " + someOf(c.RoutingKeys, n)
+	}
+	if c.FanOut > 1 {
+		s += ", each message to " + Plural(int64(c.FanOut), "queue")
+	}
+	return s
+}
+
+// someOf names the first few of total.
+func someOf(names []string, total int) string {
+	shown := min(len(names), exchangesNamed)
+	s := strings.Join(names[:shown], ", ")
+	if total > shown {
+		s += " and " + Group(int64(total-shown)) + " more"
+	}
+	return s
+}
+
 // DescribeSizes: "12-byte messages", "12 to 1,024-byte messages", "" where nothing was sent.
 func (c *Config) DescribeSizes() string {
 	if len(c.SizesBytes) == 0 {
@@ -210,6 +255,33 @@ func (l *Latencies) Pick(what, from string) *Distribution {
 	return nil
 }
 
+// noteOf is what LatencyNote says of a latency. Its clauses are joined by semicolons; those that begin with "no confirm
+// latency: " and the like are of that one alone.
+func (r *Result) noteOf(what, from string) string {
+	var general []string
+	for _, clause := range strings.Split(r.LatencyNote, "; ") {
+		of, why, named := strings.Cut(clause, " latency: ")
+		switch {
+		case named && (of == "no "+what || of == "no "+from):
+			return why
+		case !named || !strings.HasPrefix(of, "no "):
+			general = append(general, clause)
+		}
+	}
+	return strings.Join(general, "; ")
+}
+
+// Remarks are the clauses of LatencyNote that WhyNoLatency gives for no latency.
+func (r *Result) Remarks() string {
+	var kept []string
+	for _, clause := range strings.Split(r.LatencyNote, "; ") {
+		if !strings.HasPrefix(clause, "no ") || !strings.Contains(clause, " latency: ") {
+			kept = append(kept, clause)
+		}
+	}
+	return strings.Join(kept, "; ")
+}
+
 // WhyNoLatency says why there is no latency of this kind (what and from as for Latencies.Pick), in one clause; "" where
 // there is some.
 func (r *Result) WhyNoLatency(what, from string) string {
@@ -227,8 +299,8 @@ func (r *Result) WhyNoLatency(what, from string) string {
 		return "no consumers in this run"
 	case from == "response" && r.Config.Producers > 0 && !r.Config.OpenLoop:
 		return "closed loop, so no message has a due time"
-	case r.LatencyNote != "":
-		return r.LatencyNote
+	case r.noteOf(what, from) != "":
+		return r.noteOf(what, from)
 	case what == "delivery" && r.Config.Producers == 0:
 		return "no usable send time: the messages were sent by another tool or run"
 	case what == "confirm":

@@ -123,3 +123,43 @@ func TestCensoredMessages(t *testing.T) {
 		t.Error("nothing has a censored message")
 	}
 }
+
+func TestRouting(t *testing.T) {
+	for _, c := range []struct {
+		c    Config
+		want string
+	}{
+		{Config{}, ""},
+		{Config{Exchanges: []Exchange{{}}, RoutingKeys: []string{"q"}, RoutingKeysTotal: 1, FanOut: 1}, "default exchange, routing key q"},
+		{Config{Exchanges: []Exchange{{"direct", "direct"}}, RoutingKeys: []string{""}, RoutingKeysTotal: 1, FanOut: 4}, "exchange direct (direct), empty routing key, each message to 4 queues"},
+		{Config{Exchanges: []Exchange{{"given", ""}}, RoutingKeys: []string{"a", "b", "c", "d", "e"}, RoutingKeysTotal: 100}, "exchange given, routing keys a, b, c and 97 more"},
+		{Config{Exchanges: []Exchange{{"a", "topic"}, {"b", "fanout"}}, RoutingKeys: []string{"x", "y"}, RoutingKeysTotal: 2}, "exchange a (topic), exchange b (fanout), routing keys x, y"},
+		{Config{Exchanges: []Exchange{{"a", "topic"}}, RoutingKeysTotal: 1}, "exchange a (topic)"},
+	} {
+		if got := c.c.DescribeRouting(); got != c.want {
+			t.Errorf("%q, want %q", got, c.want)
+		}
+	}
+}
+
+// The note tells of both latencies; each is given its own reason only.
+func TestReasonsAreNotDoubled(t *testing.T) {
+	r := Result{Config: Config{Producers: 1, Consumers: 1, Confirm: 1, OpenLoop: true},
+		LatencyNote: "no confirm latency: nothing was sent; no delivery latency: nothing was received; clocks differ"}
+	for what, want := range map[string]string{"confirm": "nothing was sent", "delivery": "nothing was received"} {
+		if got := r.WhyNoLatency(what, "service"); got != want {
+			t.Errorf("%s: %q, want %q", what, got, want)
+		}
+	}
+	if got := r.Remarks(); got != "clocks differ" {
+		t.Errorf("%q", got)
+	}
+	r.LatencyNote = "no confirm latency: nothing was sent"
+	if got := r.WhyNoLatency("delivery", "service"); got != "no message was delivered" {
+		t.Errorf("%q", got)
+	}
+	r.LatencyNote = "no response latency: no message had a due time"
+	if got := r.WhyNoLatency("confirm", "response"); got != "no message had a due time" {
+		t.Errorf("%q", got)
+	}
+}

@@ -132,6 +132,12 @@ type Config struct {
 	Consumers   int      `json:"consumers"`
 	Queues      int      `json:"queues"`
 	QueueTypes  []string `json:"queue_types"`
+	// Exchanges are those that producers publish to, RoutingKeys the first few keys of RoutingKeysTotal.
+	Exchanges        []Exchange `json:"exchanges"`
+	RoutingKeys      []string   `json:"routing_keys"`
+	RoutingKeysTotal int        `json:"routing_keys_total"`
+	// FanOut is the most queues that a message reaches, 0 where that is unknown for any.
+	FanOut      int      `json:"fan_out"`
 	Durable     bool     `json:"durable"`
 	Persistent  bool     `json:"persistent"`
 	SizesBytes  []int64  `json:"sizes_bytes"`
@@ -145,6 +151,12 @@ type Config struct {
 	ReadyStart  *int64   `json:"ready_at_start"`  // messages in the queues before the run
 	TLS         bool     `json:"tls"`
 	TLSVerified bool     `json:"tls_verified"`
+}
+
+// Exchange that producers publish to. The default exchange has no name.
+type Exchange struct {
+	Name string `json:"name"`
+	Type string `json:"type"` // "" if unknown
 }
 
 // Counts over the run, each of messages unless it says otherwise.

@@ -36,7 +36,7 @@ func caption(r *result.Result, notes ...string) []string {
 	if c.OpenLoop && c.RateTotal != nil && finite(*c.RateTotal) {
 		load += ", " + significant(*c.RateTotal) + " messages per second"
 	}
-	run := joinNotEmpty(broker, c.DescribeTopology(), c.DescribeSizes(), load, c.DescribeConfirms(), c.DescribeAcks(), c.DescribeDurability(), c.DescribeStart())
+	run := joinNotEmpty(broker, c.DescribeTopology(), c.DescribeRouting(), c.DescribeSizes(), load, c.DescribeConfirms(), c.DescribeAcks(), c.DescribeDurability(), c.DescribeStart())
 	if r.Verdict == result.Inconclusive {
 		notes = append(notes, "verdict INCONCLUSIVE")
 	}

@@ -89,9 +89,10 @@ func (t typeset) draw(c vg.Canvas, x, y vg.Length, align float64, s string) {
 	c.FillString(t.face, vg.Point{X: x - vg.Length(align)*t.width(s), Y: y}, s)
 }
 
-// wrap breaks text at blanks into at most lines lines that fit into width; what is left over is elided.
+// wrap breaks text at blanks into at most lines lines that fit into width; what is left over is elided. A separator stays at
+// the end of its line, so that what it separates is not run together by who reads on.
 func (t typeset) wrap(text string, width vg.Length, lines int) []string {
-	words := strings.Fields(printable(text))
+	words := unbroken(strings.Fields(printable(text)))
 	var out []string
 	for len(words) > 0 {
 		n := 1
@@ -102,8 +103,21 @@ func (t typeset) wrap(text string, width vg.Length, lines int) []string {
 		if len(out) == lines-1 && n < len(words) {
 			return append(out, t.elide(l+" …", width))
 		}
-		out = append(out, t.elide(strings.Trim(l, " ·"), width)) // a line neither begins nor ends with a separator
+		out = append(out, t.elide(l, width))
 		words = words[n:]
+	}
+	return out
+}
+
+// unbroken joins separators to the words before them.
+func unbroken(words []string) []string {
+	var out []string
+	for _, w := range words {
+		if n := len(out); n > 0 && w == strings.TrimSpace(separator) {
+			out[n-1] += " " + w
+		} else {
+			out = append(out, w)
+		}
 	}
 	return out
 }
