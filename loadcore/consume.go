@@ -67,20 +67,20 @@ const rowsAtOnce = 4096
 
 // deliver takes basic.deliver; the message follows.
 func (s *consumer) deliver(args []byte) error {
-	d, err := wire.ParseDeliver(args)
+	consumerTag, tag, redelivered, err := wire.ParseDelivery(args)
 	if err != nil {
 		return err
 	}
-	if d.DeliveryTag != s.tag+1 {
-		return fmt.Errorf("the broker sent delivery tag %d on channel %d after %d", d.DeliveryTag, s.ch.number, s.tag)
+	if tag != s.tag+1 {
+		return fmt.Errorf("the broker sent delivery tag %d on channel %d after %d", tag, s.ch.number, s.tag)
 	}
 	s.local = 0
 	if len(s.queues) > 1 {
-		if s.local, err = s.subscription(d.ConsumerTag); err != nil {
+		if s.local, err = s.subscription(consumerTag); err != nil {
 			return err
 		}
 	}
-	s.redelivered = d.Redelivered
+	s.redelivered = redelivered
 	s.ch.content.expects = contentHeader
 	return nil
 }

@@ -44,6 +44,7 @@ func dataPlaneOperations() map[string]func() {
 			}
 		},
 		"ParsePublish":     func() { check(ParsePublish(publish)) },
+		"ParseDelivery":    func() { _, _, _, err := ParseDelivery(deliver); check(0, err) },
 		"ParseDeliver":     func() { check(ParseDeliver(deliver)) },
 		"ParseReturn":      func() { check(ParseReturn(ret)) },
 		"ParseGetOk":       func() { check(ParseGetOk(getOk)) },

@@ -133,7 +133,12 @@ func dataPlaneError(id wire.MethodID, args []byte) (err error) {
 	case wire.BasicPublishID:
 		_, err = wire.ParsePublish(args)
 	case wire.BasicDeliverID:
-		_, err = wire.ParseDeliver(args)
+		var d wire.Deliver
+		d, err = wire.ParseDeliver(args)
+		tag, number, redelivered, other := wire.ParseDelivery(args)
+		if (err == nil) != (other == nil) || !bytes.Equal(tag, d.ConsumerTag) || number != d.DeliveryTag || redelivered != d.Redelivered {
+			panic("ParseDeliver and ParseDelivery disagree")
+		}
 	case wire.BasicReturnID:
 		_, err = wire.ParseReturn(args)
 	case wire.BasicGetOkID:

@@ -199,6 +199,21 @@ func TestDataPlaneMatchesStructures(t *testing.T) {
 	}
 }
 
+func TestParseDelivery(t *testing.T) {
+	args := AppendArgs(nil, &BasicDeliver{ConsumerTag: "tag", DeliveryTag: 5, Redelivered: true, Exchange: "exchange", RoutingKey: "key"})
+	if tag, number, redelivered, err := ParseDelivery(args); string(tag) != "tag" || number != 5 || !redelivered || err != nil {
+		t.Errorf("%q, %d, %v, %v", tag, number, redelivered, err)
+	}
+	for i := range args {
+		if _, _, _, err := ParseDelivery(args[:i]); err == nil {
+			t.Errorf("%d of %d bytes are accepted", i, len(args))
+		}
+	}
+	if _, _, _, err := ParseDelivery(append(args, 0)); err == nil {
+		t.Error("a byte too many is accepted")
+	}
+}
+
 // Each data plane parser refuses every shortening and any lengthening, with a zero result.
 func TestDataPlaneRefuses(t *testing.T) {
 	parsers := map[MethodID]func([]byte) (any, error){
