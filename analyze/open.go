@@ -139,7 +139,39 @@ func loadManifest(path string) (*manifest.Manifest, error) {
 	if err := json.Unmarshal(b, m); err != nil {
 		return nil, fmt.Errorf("damaged: %w", err)
 	}
+	if err := checkIndexes(m); err != nil {
+		return nil, fmt.Errorf("damaged: %w", err)
+	}
 	return m, nil
+}
+
+// checkIndexes finds numbers that point nowhere.
+func checkIndexes(m *manifest.Manifest) error {
+	queues, routes := len(m.Topology.Queues), len(m.Topology.Routes)
+	inside := func(what string, list []int) error {
+		for _, q := range list {
+			if q < 0 || q >= queues {
+				return fmt.Errorf("%s names queue %d of %d", what, q, queues)
+			}
+		}
+		return nil
+	}
+	for i, r := range m.Topology.Routes {
+		if err := inside(fmt.Sprintf("route %d", i), r.Queues); err != nil {
+			return err
+		}
+	}
+	for i, c := range m.Consumers {
+		if err := inside(fmt.Sprintf("consumer %d", i), c.Queues); err != nil {
+			return err
+		}
+	}
+	for i, p := range m.Producers {
+		if p.Route < 0 || p.Route >= routes {
+			return fmt.Errorf("producer %d names route %d of %d", i, p.Route, routes)
+		}
+	}
+	return nil
 }
 
 // identify finds out which capture this is: files of another one must not be counted in.

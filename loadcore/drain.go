@@ -3,6 +3,7 @@ package loadcore
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"time"
@@ -120,13 +121,24 @@ func (r *run) proveArrived(ctx context.Context) error {
 			return nil
 		}
 		for _, q := range r.routeQueues(p) {
-			m := &wire.QueueDeclare{Queue: r.plan.Topology.Queues[q].Name, Passive: true}
-			if _, err := p.ch.call(ctx, m, wire.QueueDeclareOkID); err != nil {
+			if err := r.askOnPublishingChannel(ctx, p, &r.plan.Topology.Queues[q]); err != nil {
 				return fmt.Errorf("producer %d: it could not be proved that its messages have arrived: %w", i, err)
 			}
 		}
 		return nil
 	})
+}
+
+// askOnPublishingChannel makes a round trip behind everything that the producer has published: through the queue, or, where
+// the queue may be gone with its last consumer, and asking for it would cost the channel, through the broker's channel only.
+func (r *run) askOnPublishingChannel(ctx context.Context, p *producer, q *manifest.Queue) error {
+	limited := slices.ContainsFunc(r.plan.Consumers, func(c manifest.Consumer) bool { return c.Limit > 0 })
+	if q.AutoDelete && limited {
+		_, err := p.ch.call(ctx, &wire.ExchangeDeclare{Exchange: "amq.direct", Type: "direct", Passive: true}, wire.ExchangeDeclareOkID)
+		return err
+	}
+	_, err := p.ch.call(ctx, &wire.QueueDeclare{Queue: q.Name, Passive: true}, wire.QueueDeclareOkID)
+	return err
 }
 
 // routeQueues are the queues that a producer's messages reach; where that is unknown, all that the run knows.

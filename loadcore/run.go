@@ -17,6 +17,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 	"time"
 
@@ -190,12 +191,18 @@ func (r *run) over() string {
 		switch {
 		case r.plan.Time > 0 && r.clock.Now() >= r.end.Load():
 			return stopTime
-		case r.anyHalted():
+		case r.anyHalted() || r.anyShort():
 			return "all producers have ended, not all of them as planned"
 		}
 		return "all messages sent"
 	}
 	return r.consumersOver()
+}
+
+// anyShort: a producer has ended, by a connection that was lost under its write for instance, before its limit. Only
+// asked once all have ended.
+func (r *run) anyShort() bool {
+	return slices.ContainsFunc(r.producers, func(p *producer) bool { return p.seq < p.limit })
 }
 
 func (r *run) anyHalted() bool {

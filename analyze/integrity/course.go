@@ -59,6 +59,8 @@ func (r *report) nothingToJudge() {
 		if r.c.QueuedAtStop > 0 {
 			text += fmt.Sprintf(" (%s in queues at the stop, as far as the record tells)", messages(r.c.QueuedAtStop))
 		}
+	case r.c.Received == 0 && r.c.Nacked == r.c.Sent:
+		text = "the broker refused (nacked) every message"
 	default:
 		return
 	}
@@ -85,7 +87,7 @@ func (r *report) pace() {
 		}
 	}
 	grew := f.Backlog != nil && *f.Backlog > f.BacklogBefore+f.BacklogBefore/2
-	if b := f.Backlog; b != nil && f.WindowNS > 0 && *b >= 1000 && (*b > expected/20 || grew && *b > expected/100) {
+	if b := f.Backlog; b != nil && f.SendsWhole && f.DeliveriesWhole && f.WindowNS > 0 && *b >= 1000 && (*b > expected/20 || grew && *b > expected/100) {
 		r.add(CodeBacklog, result.SeverityWarning, *b, nil, "%s sent and not yet received when publishing stopped, growing by %.0f a second on average: the delivery latency is the time in this queue",
 			messages(*b), float64(*b)/(float64(f.WindowNS)/1e9))
 	}

@@ -76,7 +76,7 @@ func (r *report) messages() {
 	if n := min(c.CorruptUnattributed, c.Lost); n > 0 {
 		bound = fmt.Sprintf(", of which up to %s may be the corrupt ones", result.Group(n))
 	}
-	r.add(CodeLost, result.SeverityFail, c.Lost, t.lostFirst, "%s lost%s: confirmed by the broker, the queue drained, never received intact%s",
+	r.add(CodeLost, result.SeverityFail, c.Lost, t.lostFirst, "%s lost%s: confirmed by the broker, the queue drained, never received intact%s (policies, purges and consumers of others were not looked at)",
 		messages(c.Lost), bound, r.where(func(t *tally) int64 { return t.Lost }))
 	r.add(CodeDuplicate, result.SeverityFail, c.Duplicates, t.duplicateFirst, "%s received again from a queue that had delivered the same message, without cause for a redelivery%s",
 		messages(c.Duplicates), r.where(func(t *tally) int64 { return t.Duplicates }))

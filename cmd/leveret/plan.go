@@ -167,3 +167,14 @@ func randomHex(bytes int) string {
 	rand.Read(b)
 	return hex.EncodeToString(b)
 }
+
+// checkLanes bounds what is multiplied before anything is laid out for it.
+func checkLanes(o *options.Run) error {
+	if n := o.Producers * o.ProducerChannelCount; n > event.MaxProducers {
+		return fmt.Errorf("--producers=%d with --producer-channel-count=%d makes %d producers: at most %d are possible", o.Producers, o.ProducerChannelCount, n, event.MaxProducers)
+	}
+	if n := o.Consumers * o.ConsumerChannelCount; n > event.MaxProducers {
+		return fmt.Errorf("--consumers=%d with --consumer-channel-count=%d makes %d consumers: at most %d are possible", o.Consumers, o.ConsumerChannelCount, n, event.MaxProducers)
+	}
+	return nil
+}

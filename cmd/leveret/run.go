@@ -127,6 +127,9 @@ func (r *recording) prepare() error {
 	if err := o.Report.Check(); err != nil {
 		return err
 	}
+	if err := checkLanes(o); err != nil {
+		return err
+	}
 	if err = r.schedule(); err != nil {
 		return err
 	}

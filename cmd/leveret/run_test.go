@@ -193,3 +193,23 @@ func TestStallShowsInResponseLatency(t *testing.T) {
 		t.Errorf("counts %+v", r.Counts)
 	}
 }
+
+// Auto-delete queues go with their last limited consumer: what the drain asks then must not cost the producers' channels.
+func TestConsumerLimitWithoutConfirmsFinishes(t *testing.T) {
+	for name, uri := range map[string]string{"RabbitMQ": rabbitmqtest.Shared(t).URI(t), "embedded": ""} {
+		t.Run(name, func(t *testing.T) {
+			r, code, _ := record(t, "--uri", uri, "--time", "1", "--rate", "2000", "--cmessages", "500", "--autoack")
+			if code != exitOK || r.Counts.Received < 500 {
+				t.Errorf("exit %d, %s, %+v", code, r.Verdict, r.Findings)
+			}
+		})
+	}
+}
+
+// A broker that refuses everything has proved nothing.
+func TestEverythingRefusedIsInconclusive(t *testing.T) {
+	r, code, _ := record(t, "--pmessages", "100", "--confirm", "10", "--faults", "nack@*")
+	if code != exitOK || r.Verdict != result.Inconclusive || r.Counts.Nacked != 100 {
+		t.Errorf("exit %d, %s, %+v", code, r.Verdict, r.Counts)
+	}
+}

@@ -25,8 +25,13 @@ import (
 	"leveret/loadcore"
 )
 
-// closeTimeout bounds the end of a session.
-const closeTimeout = 5 * time.Second
+// closeTimeout bounds the end of a session. declareTimeout and, for every object declared, declareEach bound its beginning
+// once the connection is open: a broker may complete the handshake and fall silent.
+const (
+	closeTimeout   = 5 * time.Second
+	declareTimeout = 30 * time.Second
+	declareEach    = 50 * time.Millisecond
+)
 
 // Session is the connection that declared. It stays open during the run.
 type Session struct {
@@ -59,6 +64,10 @@ func Declare(ctx context.Context, ep loadcore.Endpoint, connectionName string, t
 }
 
 func (s *Session) declare(ctx context.Context) error {
+	objects := len(s.topology.Exchanges) + len(s.topology.Queues) + len(s.topology.Bindings)
+	limit := declareTimeout + time.Duration(objects)*declareEach
+	ctx, cancel := context.WithTimeoutCause(ctx, limit, fmt.Errorf("the broker did not answer within %v", limit))
+	defer cancel()
 	// The library's calls take no context; without their connection they end.
 	stop := context.AfterFunc(ctx, func() { s.sock.Close() })
 	defer stop()

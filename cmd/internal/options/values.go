@@ -165,6 +165,9 @@ func parseSeconds(s string) (time.Duration, error) {
 	return d, nil
 }
 
+// maxSize bounds every size: what is larger is a mistake, and would only be found out by running out of memory.
+const maxSize = 1 << 40
+
 // size reads bytes, with an optional unit kb, mb, gb or kib, mib, gib.
 func size(p *int64, initial, least int64) value {
 	*p = initial
@@ -173,8 +176,8 @@ func size(p *int64, initial, least int64) value {
 		if err != nil {
 			return err
 		}
-		if n < least {
-			return fmt.Errorf("must be at least %d bytes", least)
+		if n < least || n > maxSize {
+			return fmt.Errorf("must be from %d bytes to 1 TiB", least)
 		}
 		*p = n
 		return nil
