@@ -201,7 +201,7 @@ type Outcome struct {
 	Interrupted bool `json:"interrupted"`
 	// Failures are the errors that ended lanes or connections early.
 	Failures []Failure `json:"failures,omitempty"`
-	// Drained is proved as DESIGN section 8 says; DrainNote says why it is not.
+	// Drained is proved, not guessed (loadcore/drain.go says how); DrainNote says why it is not.
 	Drained   bool   `json:"drained"`
 	DrainNote string `json:"drain_note,omitempty"`
 	// Queues is what was left, by queue index.
