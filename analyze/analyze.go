@@ -74,7 +74,7 @@ func Run(ctx context.Context, dirs []string, o Options) (*result.Result, error) 
 	a := &analysis{o: o}
 	defer a.close()
 	for i, dir := range dirs {
-		if slices.ContainsFunc(dirs[:i], func(d string) bool { return filepath.Clean(d) == filepath.Clean(dir) }) {
+		if slices.ContainsFunc(dirs[:i], func(d string) bool { return sameDir(d, dir) }) {
 			return nil, fmt.Errorf("analyze: capture %s is given twice", dir)
 		}
 		c, err := openCapture(dir, i)
@@ -82,6 +82,9 @@ func Run(ctx context.Context, dirs []string, o Options) (*result.Result, error) 
 			return nil, err
 		}
 		a.captures = append(a.captures, c)
+		if j := slices.IndexFunc(a.captures[:i], c.copyOf); j >= 0 {
+			return nil, fmt.Errorf("analyze: capture %s is given twice: %s is a copy of it", dirs[j], dir)
+		}
 		for _, name := range c.unknown {
 			a.notes = append(a.notes, fmt.Sprintf("analysis: %s left out: a later version of leveret recorded a kind of rows that this one does not know", filepath.Join(dir, name)))
 		}
@@ -155,6 +158,7 @@ func (a *analysis) prepare() error {
 		ms, tags = append(ms, c.manifest), append(tags, c.tag)
 	}
 	a.expected = integrity.NewExpected(ms, tags)
+	a.facts.NotOneRun, a.facts.SeveralBrokers = differences(a.captures)
 	a.window = findWindow(a.captures)
 	var err error
 	messages := perKind[schema.Sends] // due, else sent

@@ -68,7 +68,7 @@ func (a *analysis) findFacts() {
 	f := &a.facts
 	f.PublishStopNS, f.WindowNS = a.window.publishStop, a.window.stop-a.window.start
 	f.ClocksDiffer = a.clocksDiffer
-	f.DeliveriesWhole, f.SendsWhole = true, true
+	f.DeliveriesWhole, f.SendsWhole = len(f.NotOneRun) == 0, true
 	for _, c := range a.captures {
 		f.DeliveriesWhole = f.DeliveriesWhole && c.whole(schema.Deliveries)
 		f.SendsWhole = f.SendsWhole && c.whole(schema.Sends)

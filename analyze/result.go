@@ -26,6 +26,9 @@ func (a *analysis) result() *result.Result {
 		}
 		describeCapture(r, c)
 	}
+	if a.facts.SeveralBrokers {
+		r.Broker = result.Broker{Product: severalBrokers(a.captures)}
+	}
 	r.Config = a.config()
 	r.Rates = a.rates()
 	r.Intervals = a.intervals()

@@ -216,8 +216,8 @@ func (p *page) intervalTable(r *result.Result, stretches []stretch, merged bool)
 	t.add(stretches, column{head: "from s"}, func(s *stretch) string { return offset(start, s.from, decimals) })
 	t.add(stretches, column{head: "to s", drop: 6}, func(s *stretch) string { return offset(start, s.to, decimals) })
 	addRateColumns(t, r, stretches, merged)
-	p.addLatencyColumns(t, stretches, "confirm", func(s *stretch) *highest { return &s.confirm })
-	p.addLatencyColumns(t, stretches, "delivery", func(s *stretch) *highest { return &s.delivery })
+	p.addLatencyColumns(t, r, stretches, "confirm", func(s *stretch) *highest { return &s.confirm })
+	p.addLatencyColumns(t, r, stretches, "delivery", func(s *stretch) *highest { return &s.delivery })
 	if slices.ContainsFunc(stretches, func(s stretch) bool { return s.backlog != nil }) {
 		t.add(stretches, column{head: "backlog", drop: 4}, func(s *stretch) string {
 			if s.backlog == nil {
@@ -281,7 +281,7 @@ func wholeOr(v float64, decimals int) string {
 	return significant(v, decimals)
 }
 
-func (p *page) addLatencyColumns(t *table, stretches []stretch, what string, of func(*stretch) *highest) {
+func (p *page) addLatencyColumns(t *table, r *result.Result, stretches []stretch, what string, of func(*stretch) *highest) {
 	var typical []float64
 	for i := range stretches {
 		if b := of(&stretches[i]).p99; b.ns != nil {
@@ -292,6 +292,9 @@ func (p *page) addLatencyColumns(t *table, stretches []stretch, what string, of 
 		return
 	}
 	u := unitFor(typical)
+	if sides, _ := latencySides(r, what); len(sides) > 0 && sides[0].unit.serves(typical) {
+		u = sides[0].unit // as in the table above
+	}
 	u.decimals = min(u.decimals, 3) // a line has many columns; the table above has all four digits
 	for _, c := range []struct {
 		head string

@@ -57,6 +57,17 @@ func unitFor(typical []float64) unit {
 	return seconds
 }
 
+// serves tells whether values (ns) can be read in a unit of three digits after the point: none rounds to nothing, none is
+// longer than six digits.
+func (u unit) serves(values []float64) bool {
+	for _, v := range values {
+		if v != 0 && (math.Abs(v) < 0.01*u.ns || math.Abs(v) >= 1e6*u.ns) {
+			return false
+		}
+	}
+	return true
+}
+
 // significant writes v with four significant digits, thousands grouped, and at most decimals digits after the point.
 // From a thousand million on the exponent is written out: such numbers are broken input or no longer worth a column.
 func significant(v float64, decimals int) string {

@@ -95,8 +95,9 @@ func (r *report) pace() {
 
 // notes are what every report has to say about the run beside its numbers.
 func (r *report) notes() {
-	var embedded, unverified, interrupted, closed, producers int64
+	var embedded, unverified, interrupted, closed, producers, captures int64
 	r.l.x.manifests(func(m *manifest.Manifest) {
+		captures++
 		if m.Broker.Embedded {
 			embedded++
 		}
@@ -113,7 +114,11 @@ func (r *report) notes() {
 			}
 		}
 	})
-	r.add(CodeEmbeddedBroker, result.SeverityNote, embedded, nil, "the broker was leveret's embedded one: this run measures leveret, not RabbitMQ")
+	text := "the broker was leveret's embedded one: this run measures leveret, not RabbitMQ"
+	if embedded < captures {
+		text = fmt.Sprintf("the broker was leveret's embedded one in %d of %d captures: those measure leveret, not RabbitMQ", embedded, captures)
+	}
+	r.add(CodeEmbeddedBroker, result.SeverityNote, embedded, nil, "%s", text)
 	r.add(CodeTLSNotVerified, result.SeverityWarning, unverified, nil, "the broker's certificate was not verified")
 	r.add(CodeInterrupted, result.SeverityWarning, interrupted, nil, "the run was interrupted by the user")
 	r.add(CodeClosedLoop, result.SeverityNote, closed, nil,

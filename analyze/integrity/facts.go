@@ -36,6 +36,9 @@ type Facts struct {
 	Spans           []result.Span
 
 	NegativeLatencies int64
+	// NotOneRun says in what the captures differ though they should be of one run, one line each: then loss is not judged.
+	NotOneRun      []string
+	SeveralBrokers bool
 	// ClocksDiffer: captures of different hosts were joined by their wall clocks.
 	ClocksDiffer bool
 	// TargetRate and SentRate are offered and achieved messages a second over all producers; nil in closed loop.

@@ -28,6 +28,7 @@ const (
 	CodeEndedEarly         = "ended_early"
 	CodeNothingToJudge     = "nothing_to_judge"
 	CodeTagClash           = "tag_clash"
+	CodeNotOneRun          = "not_one_run"
 	CodeStrangeFiles       = "strange_files"
 	CodeNacked             = "nacked"
 	CodeRemovedByRule      = "removed_by_rule"
@@ -224,6 +225,7 @@ func (r *report) recording() {
 		r.add(CodeStrangeFiles, result.SeverityWarning, n, nil, "%s left out that the capture's manifest does not know: %s", result.Plural(n, "file"), few(f.Strangers))
 	}
 	r.add(CodeContradiction, result.SeverityInconclusive, t.repeatedSends, nil, "%s recorded as sent twice", messages(t.repeatedSends))
+	r.add(CodeNotOneRun, result.SeverityInconclusive, int64(len(f.NotOneRun)), nil, "the captures are not of one run: %s; loss is not judged, and rates and latencies are of all of them together", few(f.NotOneRun))
 	if r.l.x.tagClash {
 		r.add(CodeTagClash, result.SeverityInconclusive, 1, nil, "two of the captures stamp their messages with the same tag: their messages cannot be told apart")
 	}

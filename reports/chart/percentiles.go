@@ -82,7 +82,10 @@ var curveStyles = map[string]Style{
 	"confirm service":   {Color: bluishGreen, Dash: "dot", Width: 1.6},
 }
 
-// curveLine ends, where messages were never answered, in a bound at the place of the maximum.
+// percents of result.Distribution.Percentiles.
+var percents = [6]float64{50, 75, 95, 99, 99.9, 99.99}
+
+// curveLine ends, where messages have no answer, in bounds: at the percentiles among them, and at the place of the maximum.
 func curveLine(c result.Curve, rightmost float64, d *result.Distribution) line {
 	name := c.What + " " + c.From
 	l := line{name: name, style: curveStyles[name], plain: true}
@@ -97,7 +100,12 @@ func curveLine(c result.Curve, rightmost float64, d *result.Distribution) line {
 		l.points = append(l.points, Point{X: at, Y: float64(p.ValueNS)})
 	}
 	if d != nil && d.Censored > 0 && d.AtLeastNS != nil {
-		l.bounds = []Point{{X: rightmost, Y: float64(d.MaxBound())}}
+		for i, p := range d.Percentiles() {
+			if at := nines(percents[i]); p.AtLeast && at < rightmost {
+				l.bounds = append(l.bounds, Point{X: at, Y: float64(*p.ValueNS)})
+			}
+		}
+		l.bounds = append(l.bounds, Point{X: rightmost, Y: float64(d.MaxBound())})
 	}
 	return l
 }
