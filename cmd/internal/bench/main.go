@@ -80,7 +80,7 @@ func measure(ctx context.Context, o options, progress io.Writer) (*results, erro
 	if err != nil {
 		return all, err
 	}
-	for round := range o.rounds {
+	for round := 0; round < o.rounds && len(binaries) > 0; round++ {
 		fmt.Fprintf(progress, "round %d of %d\n", round+1, o.rounds)
 		var again []binary
 		for _, b := range binaries {

@@ -76,6 +76,7 @@ func BenchmarkAgainstRabbitMQ(b *testing.B) {
 				run  func(b *testing.B, c contest) outcome
 			}{
 				{"leveret", func(b *testing.B, c contest) outcome { return runProgram(b, program, c) }},
+				{"leveret-coalesce-off", func(b *testing.B, c contest) outcome { return runProgram(b, program, c, "--coalesce", "0") }},
 				{"leveret-unrecorded", func(b *testing.B, c contest) outcome { return runRole(b, roleUnrecorded, c) }},
 				{twin, func(b *testing.B, c contest) outcome { return runRole(b, rolePeer, c) }},
 			} {
