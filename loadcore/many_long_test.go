@@ -39,12 +39,12 @@ func (r *punctual) Sends(s *event.Sends) {
 func (*punctual) Settlements(*event.Settlements) {}
 func (*punctual) Deliveries(*event.Deliveries)   {}
 
-// offer runs one message a second on each connection and reports the achieved share of what was due, and how late the
-// sends were.
-func offer(t *testing.T, ep Endpoint, connections int, seconds int) {
+// offer runs a message every so many seconds on each connection for a minute, and reports the achieved share of what was due,
+// and how late the sends were.
+func offer(t *testing.T, ep Endpoint, connections, every int, latest time.Duration) {
 	t.Helper()
-	plan := fleet(ep, connections-1, 1, manifest.Producer{Size: 24, Confirm: 1, Rate: everySecond})
-	plan.Time, plan.ConnectRate, plan.CloseTimeout = time.Duration(seconds)*time.Second, 1000, 60*time.Second
+	plan := fleet(ep, connections-1, 1, manifest.Producer{Size: 24, Confirm: 10, Rate: manifest.Rate{Messages: 1, PerNS: int64(every) * 1e9}})
+	plan.Time, plan.ConnectRate, plan.CloseTimeout, plan.DrainTimeout = time.Minute, 1000, time.Minute, time.Minute
 	before, during := inUse(), int64(0)
 	plan.Started = func() { during = inUse() }
 	rec := &punctual{}
@@ -54,18 +54,18 @@ func offer(t *testing.T, ep Endpoint, connections int, seconds int) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	due := int64(seconds) * int64(len(plan.Producers))
+	due := int64(60/every) * int64(len(plan.Producers))
 	slices.Sort(rec.late)
 	at := func(percent int) time.Duration { return time.Duration(rec.late[(len(rec.late)*percent+99)/100-1]) }
 	rate := float64(out.Sent) / float64(out.PublishStopNS-out.BarrierNS) * 1e9
 	t.Logf("%d connections: %d of %d messages sent, %.0f/s; sent after due: p50 %v, p99 %v, max %v; %d bytes of heap and stack in use a connection, resident %s; %.2f cores",
 		connections, out.Sent, due, rate, at(50), at(99), at(100), (during-before)/int64(connections), resident(),
 		float64(out.CPUNS)/float64(out.DrainEndNS-out.BarrierNS))
-	if out.Sent+out.NotSent != due || float64(out.Sent) < 0.99*float64(due) || math.Abs(rate/float64(len(plan.Producers))-1) > 0.01 {
+	if out.Sent+out.NotSent != due || float64(out.Sent) < 0.99*float64(due) || math.Abs(rate*60/float64(due)-1) > 0.01 {
 		t.Errorf("%d of %d messages were sent, %.0f a second", out.Sent, due, rate)
 	}
-	if at(99) > 20*time.Millisecond {
-		t.Errorf("99%% of the messages were sent within %v of their due time, want 20 ms", at(99))
+	if at(99) > latest {
+		t.Errorf("99%% of the messages were sent within %v of their due time, want %v", at(99), latest)
 	}
 	if out.Received != out.Sent || out.Confirmed != out.Sent || !out.Drained || len(out.Failures) > 0 {
 		t.Errorf("%+v", *out)
@@ -90,13 +90,14 @@ func TestAsManyConnectionsAsDescriptorsAllow(t *testing.T) {
 		limit = 20_000
 	}
 	connections := int(min(limit, 20_000)) - otherDescriptors
-	offer(t, brokerProcess(t), connections, 60)
+	offer(t, brokerProcess(t), connections, 1, 20*time.Millisecond)
 }
 
+// RabbitMQ shares the processors with the client: the load leaves it room, as this is about the connections.
 func TestFiveThousandConnectionsToRabbitMQ(t *testing.T) {
 	ep := mustParse(t, rabbitmqtest.Shared(t).URI(t))
 	newAdmin(t, ep).declare("q", nil)
-	offer(t, ep, 5000, 60)
+	offer(t, ep, 5000, 5, 100*time.Millisecond)
 }
 
 // C030: 350 connections of 40 channels each, one message a second on every channel.
