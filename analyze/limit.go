@@ -29,6 +29,9 @@ const (
 
 // findLimit decides what limited the run.
 func (a *analysis) findLimit() {
+	if len(a.facts.NotOneRun) > 0 { // each had its own
+		return
+	}
 	e := a.evidence()
 	a.facts.Limit, a.facts.LimitedBy = e.limit()
 }

@@ -209,6 +209,9 @@ func (a *analysis) loadFacts() {
 	if a.ledger.RoutesKnown() && slices.ContainsFunc(a.captures, (*source).consumes) {
 		a.facts.Backlog = &backlog
 	}
+	if len(a.facts.NotOneRun) > 0 { // no rate was asked for of all of them together
+		return
+	}
 	span := a.window.stop - a.window.start
 	if end := a.scheduleEnd(); end != event.None {
 		span = end - a.window.start

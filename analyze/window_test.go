@@ -206,3 +206,22 @@ func TestTrivialBacklog(t *testing.T) {
 		}
 	}
 }
+
+// A damaged message is neither lost twice nor in the backlog, whether or not its stamp tells which it was.
+func TestDamagedMessagesAreNoBacklog(t *testing.T) {
+	for _, claimed := range []uint64{5, 1 << 30} {
+		r := record(t, plan(1, 1))
+		r.send(0, 0, 10, 0)
+		r.ack(0, 0, 10, ms)
+		r.receive(0, 0, 0, 2*ms, seqs(0, 4)...)
+		r.deliver(0, 2*ms, event.Delivery{Tag: 7, Seq: claimed, Body: event.Corrupt, Due: event.None})
+		r.receive(0, 0, 0, 2*ms, seqs(6, 9)...)
+		r.ackAll(0, 3*ms)
+		got := analyzed(t, r.close())
+		for i, in := range got.Intervals {
+			if *in.BacklogEnd != 0 {
+				t.Errorf("claims to be %d: %d after interval %d", claimed, *in.BacklogEnd, i)
+			}
+		}
+	}
+}

@@ -292,7 +292,7 @@ func (p *page) addLatencyColumns(t *table, r *result.Result, stretches []stretch
 		return
 	}
 	u := unitFor(typical)
-	if sides, _ := latencySides(r, what); len(sides) > 0 && sides[0].unit.serves(typical) {
+	if sides, _ := latencySides(r, what); len(sides) > 0 && sides[0].unit.serves(append(typical, greatest(stretches, of))) {
 		u = sides[0].unit // as in the table above
 	}
 	u.decimals = min(u.decimals, 3) // a line has many columns; the table above has all four digits
@@ -311,6 +311,16 @@ func (p *page) addLatencyColumns(t *table, r *result.Result, stretches []stretch
 		}
 		t.columns = append(t.columns, col)
 	}
+}
+
+// greatest of all maxima.
+func greatest(stretches []stretch, of func(*stretch) *highest) (most float64) {
+	for i := range stretches {
+		if b := of(&stretches[i]).max; b.ns != nil {
+			most = math.Max(most, float64(*b.ns))
+		}
+	}
+	return most
 }
 
 func boundText(b bound, u unit) string {

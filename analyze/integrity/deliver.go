@@ -133,9 +133,6 @@ func (l *Ledger) elsewhere(rt *route, d int32, n int) {
 // corrupt notes a body whose checksum does not hold, and which message it claims to be.
 func (l *Ledger) corrupt(r *DeliveryRows, i int, d int32) {
 	l.destCounts(d).corrupt++
-	if l.x.dests[d].waits {
-		l.answers.Expected(r.Received[i:i+1], -1)
-	}
 	p := l.own(r.Tag[i], r.Producer[i])
 	if p == nil && l.x.publisher >= 0 { // the damage may be in the tag
 		p = l.producer(l.x.publisher, r.Producer[i], true)

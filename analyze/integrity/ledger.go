@@ -58,7 +58,7 @@ type Answers interface {
 	// Delivered: at[i] is when a message was first received intact from one of the queues that it should reach.
 	Delivered(at, sent, due []int64)
 	// Expected: at these times, n more deliveries each became expected of consumed queues (a message was sent), or, n
-	// below zero, fewer (it was refused, arrived damaged, or, as Finish finds, is not in the queue any more).
+	// below zero, fewer (it was refused, or, as Finish finds, arrived damaged or is not in the queue any more).
 	Expected(at []int64, n int)
 	// Unconfirmed and Undelivered are called by Finish: a message that was neither acked nor nacked, and one that was never received
 	// intact from a consumed queue that it should have reached. due is event.None where there is none.

@@ -142,6 +142,7 @@ func (l *Ledger) finishRoute(p *producer, pg *page, n uint64, w int, messages ui
 			l.answers.Undelivered(sent, due)
 			if left&-left&corrupt != 0 {
 				l.destCounts(d).attributed++
+				l.answers.Expected([]int64{sent}, -1) // it came, damaged
 				continue
 			}
 			l.absent(p, pg, n, slot, d)
