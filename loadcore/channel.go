@@ -67,12 +67,16 @@ func (ch *channel) send(m wire.Method) bool {
 }
 
 // shut is the end of a channel that the broker has closed: its lane stops, and then the broker gets its close-ok. A
-// producer looks at halted with the outbox locked, which puts its batch either before the close-ok or nowhere.
+// producer looks at halted with the outbox locked, which puts its batch either before the close-ok or nowhere. Whoever waits
+// for the channel learns of its end last: a channel of the same number may be opened only behind the close-ok.
 func (ch *channel) shut(why loss) {
 	ch.gate.Lock()
 	defer ch.gate.Unlock()
-	ch.end(why)
+	if ch.producer != nil {
+		ch.producer.halt()
+	}
 	ch.conn.out.send(wire.AppendMethod(nil, ch.number, &wire.ChannelCloseOk{}))
+	ch.end(why)
 }
 
 // call sends a method and waits for its answer, or the end of the channel, the connection or ctx.
