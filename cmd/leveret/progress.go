@@ -9,6 +9,7 @@ import (
 
 	"golang.org/x/term"
 
+	"leveret/analyze/result"
 	"leveret/loadcore"
 )
 
@@ -66,7 +67,7 @@ func (l *progressLine) show(now time.Time, c loadcore.Counts) {
 		fmt.Fprintf(&b, " of %g s", l.plan.Time.Seconds())
 	}
 	for _, r := range l.plan.rates(c, l.counts) {
-		fmt.Fprintf(&b, "  %s %s/s", r.name, grouped(int64(float64(r.events)/seconds+0.5)))
+		fmt.Fprintf(&b, "  %s %s/s", r.name, result.Group(int64(float64(r.events)/seconds+0.5)))
 	}
 	if c.Blocked > 0 {
 		fmt.Fprintf(&b, "  blocked %d", c.Blocked)
@@ -101,15 +102,6 @@ func (l *progressLine) end() {
 	if l.inPlace && l.width > 0 {
 		fmt.Fprintln(l.out)
 	}
-}
-
-// grouped writes a whole number with commas between thousands.
-func grouped(n int64) string {
-	digits := fmt.Sprint(n)
-	for i := len(digits) - 3; i > 0 && digits[i-1] != '-'; i -= 3 {
-		digits = digits[:i] + "," + digits[i:]
-	}
-	return digits
 }
 
 func isTerminal(w io.Writer) bool {

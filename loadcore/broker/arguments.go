@@ -53,7 +53,7 @@ func (q *queue) applyType(v any) (reason string) {
 }
 
 func (q *queue) applyMaxLength(v any) (reason string) {
-	n, ok := integer(v)
+	n, ok := wire.Integer(v)
 	switch {
 	case !ok:
 		return `"expected integer, got ` + typeName(v) + `"`
@@ -127,8 +127,8 @@ func firstString(a, b any) string {
 }
 
 func sameValue(a, b any) bool {
-	if m, ok := integer(a); ok {
-		n, ok := integer(b)
+	if m, ok := wire.Integer(a); ok {
+		n, ok := wire.Integer(b)
 		return ok && m == n
 	}
 	return typeName(a) == typeName(b) && termText(a) == termText(b)

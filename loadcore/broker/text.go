@@ -147,27 +147,6 @@ func snippet(payload []byte) string {
 	return "first 16 octets = " + binaryText(payload[:16])
 }
 
-// integer is the value of an integer field of any width.
-func integer(v any) (int64, bool) {
-	switch v := v.(type) {
-	case int8:
-		return int64(v), true
-	case uint8:
-		return int64(v), true
-	case int16:
-		return int64(v), true
-	case uint16:
-		return int64(v), true
-	case int32:
-		return int64(v), true
-	case uint32:
-		return int64(v), true
-	case int64:
-		return v, true
-	}
-	return 0, false
-}
-
 // generatedName is a name that the server gives, like RabbitMQ's: the prefix and 22 characters.
 func generatedName(prefix string) string {
 	var b [16]byte

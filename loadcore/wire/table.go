@@ -46,6 +46,11 @@ func (t Table) Get(key string) (any, bool) {
 // Int returns the value of the first field named key if it is an integer of any width, as senders choose it freely.
 func (t Table) Int(key string) (int64, bool) {
 	v, _ := t.Get(key)
+	return Integer(v)
+}
+
+// Integer returns a table value as an int64 if it is an integer of any width.
+func Integer(v any) (int64, bool) {
 	switch v := v.(type) {
 	case int8:
 		return int64(v), true
