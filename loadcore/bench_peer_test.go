@@ -48,7 +48,8 @@ func (s *peerSocket) Read(p []byte) (int, error) {
 func (s *peerSocket) feedReader() {
 	s.discard.Store(true)
 	s.fed.Store(true)
-	s.stub.send(wire.AppendHeartbeat(nil))
+	// A reader that has not come to the pipe again since then takes from feed already, and nobody takes this.
+	go s.stub.send(wire.AppendHeartbeat(nil))
 }
 
 // peerOnPipe opens an amqp091-go channel without a socket.
