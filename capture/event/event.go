@@ -53,6 +53,7 @@ const (
 	Ack SettlementKind = iota + 1
 	Nack
 	Return // basic.return; the message is acked as well, in a settlement of its own
+	Commit // tx.commit-ok, with all messages of the transaction
 )
 
 // SettledRun is a run of consecutive messages of one producer that one frame settled: First to First+N-1.

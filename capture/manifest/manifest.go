@@ -44,6 +44,14 @@ type Manifest struct {
 	SourceAddresses []string   `json:"source_addresses,omitempty"`
 	Producers       []Producer `json:"producers"`
 	Consumers       []Consumer `json:"consumers"`
+	// Bodies are the bodies of producers with PooledBodies.
+	Bodies []Body `json:"bodies,omitempty"`
+	// Endpoints are the brokers that connections go to, without passwords, where there are several; Allocation says how
+	// connections are given to them: random or round-robin.
+	Endpoints  []string `json:"endpoints,omitempty"`
+	Allocation string   `json:"allocation,omitempty"`
+	// Environment are the variables that changed an option of the run, by name; values are among Options.
+	Environment []string `json:"environment,omitempty"`
 
 	// CoalesceNS bounds how long the run's readers left unread what had come, to read more at once; 0: not at all. It is part
 	// of the latencies.
@@ -98,8 +106,10 @@ type Topology struct {
 	Queues    []Queue    `json:"queues"`
 	Bindings  []Binding  `json:"bindings"`
 	Routes    []Route    `json:"routes"`
-	// Predeclared: the run declared nothing that it found existing; other bindings may exist.
+	// Predeclared: the run declared only what it did not find (Strict: nothing at all, and bound nothing); other bindings may
+	// exist.
 	Predeclared bool `json:"predeclared"`
+	Strict      bool `json:"strict,omitempty"`
 }
 
 // Exchange as declared; an empty Name is the default exchange.
@@ -126,7 +136,7 @@ type Queue struct {
 	ReadyAtStart *int64 `json:"ready_at_start"`
 }
 
-// Arg is one queue argument. Value is string, bool, or int64 (JSON number without fraction).
+// Arg is one argument of a queue, a binding or a consumer, or a header. Value is string, bool, or int64 (JSON number without fraction).
 type Arg struct {
 	Key   string `json:"key"`
 	Value any    `json:"value"`
@@ -137,6 +147,7 @@ type Binding struct {
 	Exchange   string `json:"exchange"`
 	Queue      int    `json:"queue"`
 	RoutingKey string `json:"routing_key"`
+	Arguments  []Arg  `json:"arguments,omitempty"`
 }
 
 // Route is one (exchange, routing key) that producers publish to, and the queues it reaches.
@@ -144,6 +155,8 @@ type Route struct {
 	Exchange   string `json:"exchange"`
 	RoutingKey string `json:"routing_key"`
 	Queues     []int  `json:"queues"`
+	// Random: each message has a fresh key of the form of RoutingKey (a random UUID).
+	Random bool `json:"random,omitempty"`
 	// Known: Queues is complete. Where it is false, what is missing may have gone elsewhere, and loss is not judged.
 	Known bool `json:"known"`
 }
@@ -171,7 +184,55 @@ type Producer struct {
 	Seed     uint64 `json:"seed,omitempty"`
 	// CatchUp is the most late slots that are sent nevertheless; nil: all.
 	CatchUp *int64 `json:"catch_up,omitempty"`
-	Stamp   string `json:"stamp"` // body
+	// Stamp is where the identity of a message travels: StampBody, StampHeader or StampPerfTest.
+	Stamp string `json:"stamp"`
+	// Routes is how many routes, from Route on, the messages take in turn: message s takes Route + s mod Routes. 0 and 1: Route alone.
+	Routes int `json:"routes,omitempty"`
+	// Sizes is a body size that changes with the time since the barrier, one stage after the other, for ever; Size is then the largest.
+	Sizes []SizeStage `json:"sizes,omitempty"`
+	// PooledBodies: message s has body s mod N of the N bodies of the manifest; Size is then the largest.
+	PooledBodies bool `json:"pooled_bodies,omitempty"`
+	// Properties of every message; nil: none but the delivery mode, where Persistent.
+	Properties *Properties `json:"properties,omitempty"`
+	// TxSize publishes in transactions, with a commit every so many messages; 0: none. It excludes Confirm.
+	TxSize int `json:"tx_size,omitempty"`
+}
+
+// Stamps; part of the format.
+const (
+	StampBody     = "body"     // in the first bytes of the body
+	StampHeader   = "header"   // in a header; the body stays as it is
+	StampPerfTest = "perftest" // in a header; the first 12 bytes of the body are as PerfTest writes them
+)
+
+// SizeStage is a body size for a time.
+type SizeStage struct {
+	Bytes int   `json:"bytes"`
+	ForNS int64 `json:"for_ns"`
+}
+
+// Properties are message properties that are the same for every message of a producer. An empty text, and a nil number, is
+// not sent. The delivery mode is the producer's Persistent.
+type Properties struct {
+	ContentType     string `json:"content_type,omitempty"`
+	ContentEncoding string `json:"content_encoding,omitempty"`
+	Priority        *uint8 `json:"priority,omitempty"`
+	CorrelationID   string `json:"correlation_id,omitempty"`
+	ReplyTo         string `json:"reply_to,omitempty"`
+	Expiration      string `json:"expiration,omitempty"` // milliseconds, decimal
+	MessageID       string `json:"message_id,omitempty"`
+	Timestamp       *int64 `json:"timestamp_s,omitempty"` // seconds since the Unix epoch
+	Type            string `json:"type,omitempty"`
+	UserID          string `json:"user_id,omitempty"`
+	AppID           string `json:"app_id,omitempty"`
+	ClusterID       string `json:"cluster_id,omitempty"`
+	Headers         []Arg  `json:"headers,omitempty"`
+}
+
+// Body is one body of a pool that producers take in turn.
+type Body struct {
+	Name      string `json:"name"` // file, or what it was made from
+	SizeBytes int    `json:"size_bytes"`
 }
 
 // Rate is an exact number of messages in a number of nanoseconds.
@@ -186,8 +247,41 @@ type Consumer struct {
 	Queues     []int `json:"queues"`
 	AutoAck    bool  `json:"auto_ack"`
 	AckEvery   int   `json:"ack_every"` // 1: single acks; N: one multiple ack for N deliveries
-	Prefetch   int   `json:"prefetch"`  // 0: no limit
+	Prefetch   int   `json:"prefetch"`  // of each subscription; 0: no limit
 	Limit      int64 `json:"limit"`     // messages; 0: none
+	// GlobalPrefetch is of the channel, over all its subscriptions; 0: no limit.
+	GlobalPrefetch int `json:"global_prefetch,omitempty"`
+	// Nack answers with basic.nack instead of basic.ack; Requeue is its flag.
+	Nack    bool `json:"nack,omitempty"`
+	Requeue bool `json:"requeue,omitempty"`
+	// TxSize commits the acks every so many messages; 0: no transactions.
+	TxSize int `json:"tx_size,omitempty"`
+	// Polling asks with basic.get instead of subscribing, and waits PollIntervalNS after each answer.
+	Polling        bool  `json:"polling,omitempty"`
+	PollIntervalNS int64 `json:"poll_interval_ns,omitempty"`
+	// Arguments of basic.consume.
+	Arguments []Arg `json:"arguments,omitempty"`
+	// StartDelayNS is how long after the barrier the consumer begins to consume.
+	StartDelayNS int64 `json:"start_delay_ns,omitempty"`
+	// Work is what the consumer does with each message, one stage after the other by the time since the barrier, for ever; a
+	// single stage without a time is constant. A message counts as received before it.
+	Work []WorkStage `json:"work,omitempty"`
+	// Rate is the most messages that the consumer takes; Messages 0: no limit.
+	Rate Rate `json:"rate,omitzero"`
+	// ExitWhen is when the consumer stops by itself: ExitIdle, ExitEmpty, or "" for never.
+	ExitWhen string `json:"exit_when,omitempty"`
+}
+
+// When a consumer stops by itself.
+const (
+	ExitIdle  = "idle"  // nothing has come for over a second
+	ExitEmpty = "empty" // likewise, and a queue of it has nothing ready
+)
+
+// WorkStage is simulated work per message, for a time.
+type WorkStage struct {
+	WorkNS int64 `json:"work_ns"`
+	ForNS  int64 `json:"for_ns"` // 0: constant
 }
 
 // Outcome is how the run went; all times on the record's clock, event.None where it was not reached.

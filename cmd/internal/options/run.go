@@ -11,46 +11,95 @@ import (
 
 // Run holds the options of `leveret run`. Zero times and counts mean none unless said otherwise.
 type Run struct {
-	URI            string // "" : the embedded broker
-	CACert         string
-	Cert           string
-	Key            string
-	ServerName     string
-	Insecure       bool
-	SASLExternal   bool
-	ConnectTimeout time.Duration
-	Heartbeat      time.Duration // 0: the broker's value
-	FrameMax       int64         // bytes; 0: the broker's value
-	ConnectRate    int           // connections a second; 0: no limit
-	SourceAddress  []string
-	Drive          string // auto, dedicated, shared
-	Pin            string // off, thread, cpu
+	URI string // "" : the embedded broker
+	// URIs, where given, replace URI: the first gives user, vhost and scheme, the others host and port.
+	URIs                  []string
+	ConnectionAllocation  string        // random, round-robin
+	ServersStartupTimeout time.Duration // 0: a broker that is not there ends the run at once
+	ServersUpLimit        int           // how many of the URIs must answer; 0: all
+	TCPSendBuffer         int64         // bytes; 0: the system's
+	TCPReceiveBuffer      int64         // bytes; 0: the system's
+	TCPNoDelay            bool
+	OAuth2                OAuth2
+	CACert                string
+	Cert                  string
+	Key                   string
+	ServerName            string
+	Insecure              bool
+	SASLExternal          bool
+	ConnectTimeout        time.Duration
+	Heartbeat             time.Duration // 0: the broker's value
+	FrameMax              int64         // bytes; 0: the broker's value
+	ConnectRate           int           // connections a second; 0: no limit
+	SourceAddress         []string
+	Drive                 string // auto, dedicated, shared
+	Pin                   string // off, thread, cpu
 
 	Coalesce time.Duration
 
-	Queues      []string
-	Exchange    string // "" : the name of the type, as in PerfTest
-	Type        string
-	RoutingKey  string // "" : one made for the run
-	AutoDelete  bool
-	QuorumQueue bool
-	QueueArgs   []manifest.Arg
+	Queues                           []string
+	QueueFile                        string
+	QueuePattern                     string // printf, "" : none
+	QueuePatternFrom, QueuePatternTo int    // inclusive
+	Exchange                         string // "" : the name of the type, as in PerfTest
+	Type                             string
+	RoutingKey                       string // "" : one made for the run; the queue's name where queues come from a pattern or a file
+	RandomRoutingKey                 bool   // a fresh one for each message
+	RoutingKeyCacheSize              int    // 0: none; else so many random keys, used in turn
+	SkipBindingQueues                bool
+	Predeclared                      string // "", PredeclaredMissing, PredeclaredStrict
+	Exclusive                        bool
+	StreamQueue                      bool
+	MaxLengthBytes                   int64         // -1: not given; 0: no such argument
+	StreamMaxSegmentSizeBytes        int64         // 0: not given
+	MaxAge                           time.Duration // 0: not given
+	LeaderLocator                    string        // "", client-local, balanced
+	AutoDelete                       bool
+	QuorumQueue                      bool
+	QueueArgs                        []manifest.Arg
 
 	Producers            int
 	ProducerChannelCount int
 	Size                 int
 	Schedule
-	Confirm   int // window; -1: no confirms
-	Flags     []string
-	Batch     int // most messages in one write
-	PMessages int64
+	VariableSize      []manifest.SizeStage
+	Bodies            []string // files
+	BodyContentType   string
+	JSONBody          bool // random JSON of at least Size bytes
+	BodyFieldCount    int
+	BodyCount         int
+	MessageProperties MessageProperties
+	PTxSize           int    // 0: no transactions
+	Stamp             string // body, header, perftest; "" : body, or header where the body is given
+	UseMillis         bool   // times in bodies that PerfTest reads are wall clock milliseconds
+	Confirm           int    // window; -1: no confirms
+	Flags             []string
+	Batch             int // most messages in one write
+	PMessages         int64
 
 	Consumers            int
 	ConsumerChannelCount int
 	AutoAck              bool
 	MultiAckEvery        int // 0: single acks
 	QoS                  int
+	GlobalQoS            int
 	CMessages            int64
+	CTxSize              int // 0: no transactions
+	Nack                 bool
+	Requeue              bool
+	Polling              bool
+	PollingInterval      time.Duration
+	ConsumerArgs         []manifest.Arg
+	StreamConsumerOffset string        // "", first, last, next, a number, a time
+	ConsumerRate         manifest.Rate // Messages 0: no limit
+	ConsumerLatency      time.Duration
+	VariableLatency      []manifest.WorkStage
+	SlowStart            bool
+	ConsumerStartDelay   time.Duration
+	ExitWhen             string // "", idle, empty
+
+	DisableConnectionRecovery  bool
+	ConnectionRecoveryInterval string // N or MIN-MAX seconds
 
 	Time            time.Duration
 	ConfirmTimeout  time.Duration
@@ -64,11 +113,46 @@ type Run struct {
 	RecordStallTimeout time.Duration
 	Fsync              bool
 
+	Interval      time.Duration // of the lines of progress
+	MetricsFormat string        // default, compact
+	OutputFile    string        // CSV of the lines; "" : none
+	Prometheus    Prometheus
+
 	NoAnalyze bool
 	Report    Report
 	Quiet     bool
 
 	Faults string
+}
+
+// Values of Run.Predeclared.
+const (
+	PredeclaredMissing = "missing" // only what is not there is declared; queues are bound
+	PredeclaredStrict  = "strict"  // nothing is declared or bound
+)
+
+// OAuth2 is where tokens come from; no TokenEndpoint: user and password.
+type OAuth2 struct {
+	TokenEndpoint string
+	ClientID      string
+	ClientSecret  string
+	GrantType     string
+	Parameters    []string // KEY=VALUE
+}
+
+// MessageProperties are properties of every message; those that PerfTest does not know are headers.
+type MessageProperties struct {
+	manifest.Properties
+	Persistent *bool // deliveryMode was given
+}
+
+// Prometheus is the endpoint that a run can be watched at.
+type Prometheus struct {
+	On       bool
+	Port     int
+	Endpoint string
+	Tags     []string // KEY=VALUE
+	Prefix   string
 }
 
 // redactURI is set by NewRun's caller, so that this package needs to know nothing of URIs.
