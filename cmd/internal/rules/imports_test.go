@@ -19,6 +19,7 @@ import (
 var mayImport = map[string][]string{
 	"cmd/leveret":            {"..."},
 	"cmd/internal/options":   {"capture/event", "capture/manifest", "loadcore/..."},
+	"cmd/internal/perftest":  {},
 	"cmd/internal/bench":     {},
 	"cmd/internal/calibrate": {"loadcore/...", "capture", "capture/event", "capture/manifest", "analyze/result"},
 	"cmd/internal/suite":     {"cmd/internal/options", "capture/manifest", "analyze/result"},
@@ -50,18 +51,19 @@ var mayImport = map[string][]string{
 // homes says where each dependency may be used, tests apart. A dependency is a decision: its home is entered here in the
 // commit that adds it, which gives the reason.
 var homes = map[string][]string{
-	"github.com/rabbitmq/amqp091-go":    {"loadcore/topology"},
-	"github.com/apache/arrow/go/v17":    {"capture", "capture/schema", "analyze"},
-	"github.com/google/flatbuffers":     {"capture/schema"}, // Arrow's own encoding of its headers
-	"github.com/klauspost/compress":     {"capture/schema"}, // zstd
-	"github.com/pierrec/lz4/v4":         {"capture/schema"},
-	"github.com/spf13/pflag":            {"cmd/internal/options"},
-	"github.com/schollz/progressbar/v3": {"cmd/leveret"},
-	"gonum.org/v1/plot":                 {"reports/chart"},
-	"codeberg.org/go-fonts/liberation":  {"reports/chart"},
-	"golang.org/x/image":                {"reports/chart"},
-	"golang.org/x/term":                 {"cmd/leveret"},
-	"golang.org/x/sys":                  {"loadcore", "capture", "cmd/leveret"},
+	"github.com/rabbitmq/amqp091-go":          {"loadcore/topology"},
+	"github.com/apache/arrow/go/v17":          {"capture", "capture/schema", "analyze"},
+	"github.com/google/flatbuffers":           {"capture/schema"}, // Arrow's own encoding of its headers
+	"github.com/HdrHistogram/hdrhistogram-go": {"loadcore"},       // live latency
+	"github.com/klauspost/compress":           {"capture/schema"}, // zstd
+	"github.com/pierrec/lz4/v4":               {"capture/schema"},
+	"github.com/spf13/pflag":                  {"cmd/internal/options"},
+	"github.com/schollz/progressbar/v3":       {"cmd/leveret"},
+	"gonum.org/v1/plot":                       {"reports/chart"},
+	"codeberg.org/go-fonts/liberation":        {"reports/chart"},
+	"golang.org/x/image":                      {"reports/chart"},
+	"golang.org/x/term":                       {"cmd/leveret"},
+	"golang.org/x/sys":                        {"loadcore", "capture", "cmd/leveret"},
 }
 
 // goPackage is what we use of `go list -json`.
