@@ -57,7 +57,7 @@ func (o TLSOptions) firstSet() string {
 	case o.Key != "":
 		return "key"
 	case o.ServerName != "":
-		return "server-name"
+		return "server-name-indication"
 	}
 	return "insecure"
 }
@@ -120,7 +120,7 @@ func certificateHint(err error) string {
 	var invalid x509.CertificateInvalidError
 	switch {
 	case errors.As(err, &host):
-		return "connect by a name of the certificate, give it as --server-name, or --insecure to verify nothing"
+		return "connect by a name of the certificate, give it as --server-name-indication, or --insecure to verify nothing"
 	case errors.As(err, &authority):
 		return "give the certificate that signed it as --cacert, or --insecure to verify nothing"
 	case errors.As(err, &invalid):

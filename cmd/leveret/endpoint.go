@@ -1,8 +1,6 @@
 package main
 
 import (
-	"strings"
-
 	"leveret/cmd/internal/options"
 	"leveret/loadcore"
 )
@@ -34,20 +32,4 @@ func redactURI(uri string) string {
 		return "(unreadable URI)"
 	}
 	return e.String()
-}
-
-// redactArgs is the command line as it may be recorded: the value of --uri without its password.
-func redactArgs(args []string) []string {
-	shown := make([]string, len(args))
-	for i, a := range args {
-		switch {
-		case i > 0 && args[i-1] == "--uri":
-			shown[i] = redactURI(a)
-		case strings.HasPrefix(a, "--uri="):
-			shown[i] = "--uri=" + redactURI(strings.TrimPrefix(a, "--uri="))
-		default:
-			shown[i] = a
-		}
-	}
-	return shown
 }

@@ -123,7 +123,7 @@ func producersOf(o *options.Run) []manifest.Producer {
 	for i := range producers {
 		producers[i] = manifest.Producer{
 			Connection: i / o.ProducerChannelCount, Size: o.Size, Persistent: persistent(o),
-			Mandatory: slices.Contains(o.Flags, "mandatory"), Confirm: max(o.Confirm, 0), Limit: o.PMessages,
+			Mandatory: slices.Contains(o.Flags, "mandatory"), Confirm: o.Window(), Limit: o.PMessages,
 			Batch: o.Batch, Stamp: "body",
 		}
 		o.Schedule.Apply(&producers[i])

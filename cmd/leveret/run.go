@@ -43,7 +43,12 @@ func runLoad(ctx context.Context, args []string, s streams) (int, error) {
 	if err := parseOnlyOptions(set, args); err != nil {
 		return 0, err
 	}
-	r := &recording{options: o, streams: s, values: set.Values(), given: set.Changed, args: args}
+	variables, err := set.FromEnvironment(os.LookupEnv)
+	if err != nil {
+		return 0, err
+	}
+	sayVariables(s.err, variables)
+	r := &recording{options: o, streams: s, values: set.Values(), given: set.Changed, command: set.Redacted(args), variables: variables}
 	if err := r.prepare(); err != nil {
 		return 0, &options.UsageError{Command: "run", Err: err}
 	}
@@ -80,13 +85,22 @@ func parseOnlyOptions(set *options.Set, args []string) error {
 	return err
 }
 
+// sayVariables names what came from the environment: a stray variable changes a run.
+func sayVariables(w io.Writer, variables []options.Variable) {
+	for _, v := range variables {
+		fmt.Fprintf(w, "from the environment: %s=%s (--%s)\n", v.Name, v.Shown, v.Option)
+	}
+}
+
 // recording is one run on its way from options to a closed capture.
 type recording struct {
 	streams
 	options *options.Run
 	values  map[string]string // resolved options, secrets removed
 	given   func(name string) bool
-	args    []string
+	command []string // as given, secrets removed
+	// variables are those of the environment that options came from.
+	variables []options.Variable
 
 	dir      string
 	endpoint loadcore.Endpoint
@@ -231,10 +245,13 @@ func (r *recording) captured(ctx context.Context, peer manifest.Broker) (bool, e
 func (r *recording) manifest(peer manifest.Broker) *manifest.Manifest {
 	m := &manifest.Manifest{
 		FormatVersion: manifest.FormatVersion, ID: r.options.ID, Tool: toolFacts(), Tag: r.plan.Tag,
-		Command: redactArgs(r.args), Options: r.values, Host: hostFacts(), Broker: peer, Topology: *r.topology,
+		Command: r.command, Options: r.values, Host: hostFacts(), Broker: peer, Topology: *r.topology,
 		Connections: r.plan.Connections, Producers: r.plan.Producers, Consumers: r.plan.Consumers,
 		Drive: string(r.plan.ChosenDrive()), Pin: string(r.plan.Pin), CoalesceNS: int64(r.plan.CoalesceBound()),
 		ClockStart: r.plan.Clock.Snapshot(),
+	}
+	for _, v := range r.variables {
+		m.Environment = append(m.Environment, v.Name)
 	}
 	for _, a := range r.plan.SourceAddresses {
 		m.SourceAddresses = append(m.SourceAddresses, a.String())
@@ -255,9 +272,11 @@ func planOf(o *options.Run, t *manifest.Topology) (*loadcore.Plan, error) {
 		Coalesce: o.Coalesce, Drive: driveOf(o.Drive), Pin: pinOf(o.Pin), ConnectRate: o.ConnectRate,
 		FrameMax: uint32(o.FrameMax), Heartbeat: o.Heartbeat, Progress: new(loadcore.Progress),
 	}
-	if o.RandomDelay > 0 {
+	switch {
+	case o.Idle: // phases stand at the end of time
+	case o.RandomDelay > 0:
 		loadcore.RandomPhases(p.Producers, o.Seed, int64(o.RandomDelay))
-	} else {
+	default:
 		loadcore.SpreadPhases(p.Producers)
 	}
 	for _, a := range o.SourceAddress {

@@ -8,8 +8,8 @@ import (
 
 // helpColumn is where the descriptions begin; helpWidth bounds the lines.
 const (
-	helpColumn = 34
-	helpWidth  = 100
+	helpColumn = 30
+	helpWidth  = 80
 )
 
 // Help writes the options under their headings, with defaults.
@@ -24,16 +24,28 @@ func (s *Set) Help(w io.Writer) {
 				fmt.Fprintf(w, "\n%s\n", group)
 				printed = true
 			}
-			s.helpLine(w, o)
+			s.helpEntry(w, s.head(o), o)
 		}
 	}
 }
 
-func (s *Set) helpLine(w io.Writer, o *Option) {
+// head is an option as it is spelled, with its value.
+func (s *Set) head(o *Option) string {
 	head := "  --" + o.Name
+	if s.oneDash && len(o.PerfTest) > 0 {
+		head = "  -" + strings.Join(o.PerfTest, ", -") + ", --" + o.Name
+	}
 	if o.Arg != "" {
 		head += " " + o.Arg
 	}
+	if o.Bare != "" {
+		head += "[=VALUE]"
+	}
+	return head
+}
+
+// helpEntry writes head and, beside it, what the option does.
+func (s *Set) helpEntry(w io.Writer, head string, o *Option) {
 	text := o.Help
 	if d := s.flags.Lookup(o.Name).DefValue; d != "" && d != "false" && o.Arg != "" {
 		text += " (default " + d + ")"

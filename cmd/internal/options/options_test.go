@@ -66,7 +66,16 @@ func TestMistakesNameOptionValueAndRemedy(t *testing.T) {
 		{"--producers two", "--producers=two: must be a whole number"},
 		{"--producers -1", "--producers=-1: must be from 0 to 65536"},
 		{"--size 11", "--size=11: must be from 12"},
-		{"--rate 0", "--rate=0: 0 would publish nothing"},
+		{"--consumer-rate fast", "must be messages per second"},
+		{"--variable-size 10:5", "at least 12"},
+		{"--variable-size 100", "--variable-size=100: must be bytes and seconds"},
+		{"--variable-latency 100:0", "seconds must be more than 0"},
+		{"--predeclared=some", "must be strict"},
+		{"--message-properties priority=300", "priority: must be a whole number from 0 to 255"},
+		{"--stream-consumer-offset sometime", "must be first, last, next"},
+		{"--max-age 5weeks", "must be a duration such as PT10M30S"},
+		{"--server-name-indication a,b", "must be one name, 2 are given"},
+		{"--exit-when bored", "must be one of idle, empty"},
 		{"--rate fast", "--rate=fast: must be messages per second"},
 		{"--rate 1.1234567", "more than 6 decimals"},
 		{"--publishing-interval 0", "--publishing-interval=0: must be at least 100ms"},
@@ -128,11 +137,12 @@ func TestHelpShowsEveryOptionWithinItsWidth(t *testing.T) {
 	analyze, _ := NewAnalyze()
 	broker, _ := NewBroker()
 	calibrate, _ := NewCalibrate()
-	for _, set := range []*Set{run, analyze, broker, calibrate} {
+	perfTest, _ := NewPerfTest(nil)
+	for _, set := range []*Set{run, analyze, broker, calibrate, perfTest.Set} {
 		var b bytes.Buffer
 		set.Help(&b)
 		for _, o := range set.options {
-			if !strings.Contains(b.String(), "  --"+o.Name) {
+			if !strings.Contains(b.String(), " --"+o.Name) {
 				t.Errorf("%s --help lacks --%s", set.command, o.Name)
 			}
 		}

@@ -1,12 +1,9 @@
 package options
 
 import (
-	"math"
 	"time"
 
-	"leveret/capture/event"
 	"leveret/capture/manifest"
-	"leveret/loadcore"
 )
 
 // Run holds the options of `leveret run`. Zero times and counts mean none unless said otherwise.
@@ -72,7 +69,7 @@ type Run struct {
 	PTxSize           int    // 0: no transactions
 	Stamp             string // body, header, perftest; "" : body, or header where the body is given
 	UseMillis         bool   // times in bodies that PerfTest reads are wall clock milliseconds
-	Confirm           int    // window; -1: no confirms
+	Confirm           int    // window; -1: no confirms; 0 stands for ConfirmAnyNumber
 	Flags             []string
 	Batch             int // most messages in one write
 	PMessages         int64
@@ -116,7 +113,13 @@ type Run struct {
 	Interval      time.Duration // of the lines of progress
 	MetricsFormat string        // default, compact
 	OutputFile    string        // CSV of the lines; "" : none
+	Verbose       string        // "", VerboseEvents, VerboseFull
 	Prometheus    Prometheus
+
+	// Instances of one test that begin together; 0 and 1: this one begins by itself.
+	ExpectedInstances     int
+	InstanceSyncTimeout   time.Duration
+	InstanceSyncNamespace string // tests of other namespaces don't count
 
 	NoAnalyze bool
 	Report    Report
@@ -130,6 +133,27 @@ const (
 	PredeclaredMissing = "missing" // only what is not there is declared; queues are bound
 	PredeclaredStrict  = "strict"  // nothing is declared or bound
 )
+
+// ConfirmAnyNumber is the window of --confirm 0, which asks for confirms and sets no limit: a bound that no broker lets
+// a producer feel, and a ring of it costs little memory.
+const ConfirmAnyNumber = 1 << 16
+
+// Values of Run.Verbose.
+const (
+	VerboseEvents = "events" // a line for each publish, confirm, receive and ack
+	VerboseFull   = "full"   // with the properties and the size of the message
+)
+
+// Window is the confirm window of a producer; 0: no confirms.
+func (r *Run) Window() int {
+	switch {
+	case r.Confirm < 0:
+		return 0
+	case r.Confirm == 0:
+		return ConfirmAnyNumber
+	}
+	return r.Confirm
+}
 
 // OAuth2 is where tokens come from; no TokenEndpoint: user and password.
 type OAuth2 struct {
@@ -153,107 +177,49 @@ type Prometheus struct {
 	Endpoint string
 	Tags     []string // KEY=VALUE
 	Prefix   string
+	// CommandLine adds a gauge that has the command line, without secrets, as a label.
+	CommandLine bool
+	Exposed     []ExposedMetric
 }
 
-// redactURI is set by NewRun's caller, so that this package needs to know nothing of URIs.
+// ExposedMetric is a gauge of constant value.
+type ExposedMetric struct {
+	Name  string
+	Value float64
+}
+
+// redactor removes secrets from a value. Those of NewRun and NewPerfTest remove passwords from a URI; the caller gives them, so
+// that this package needs to know nothing of URIs.
 type redactor = func(string) string
+
+// dialect is what differs between the commands that share the table: `leveret run` and PerfTest's.
+type dialect struct {
+	command    string
+	perfTest   bool
+	uri        string // default
+	buffer     int64  // default of both TCP buffers, bytes
+	leastSize  int    // smaller ones are a mistake
+	leastDelay time.Duration
+	interval   string // explanation of --interval
+}
+
+var native = dialect{command: "run", leastSize: leastBody, leastDelay: time.Millisecond}
 
 // NewRun returns the set of `leveret run` and the struct that it fills. redactURI removes the password from a URI.
 func NewRun(redactURI redactor) (*Set, *Run) {
 	r := &Run{}
+	return newSet(native.command, r.rows(native, redactURI)), r
+}
+
+// rows are the options that both dialects have, in the order of the help.
+func (r *Run) rows(d dialect, redactURI redactor) []*Option {
 	var rows []*Option
-	rows = append(rows, r.connectionOptions(redactURI)...)
-	rows = append(rows, r.topologyOptions()...)
-	rows = append(rows, r.producerOptions()...)
-	rows = append(rows, r.Schedule.options()...)
-	rows = append(rows, r.consumerOptions()...)
-	rows = append(rows, r.limitOptions()...)
-	rows = append(rows, r.recordOptions()...)
-	rows = append(rows, &Option{Name: "no-analyze", Group: groupReport, value: toggle(&r.NoAnalyze, false),
-		Help: "record only; leveret analyze makes the report later"})
-	rows = append(rows, r.Report.options()...)
-	rows = append(rows, &Option{Name: "quiet", Group: groupReport, value: toggle(&r.Quiet, false),
-		Help: "no progress lines"})
-	rows = append(rows, faultsOption(&r.Faults, "what the embedded broker does wrong on purpose, by message number; leveret broker --help lists the faults"))
-	return newSet("run", rows), r
-}
-
-func (r *Run) connectionOptions(redact redactor) []*Option {
-	return []*Option{
-		{Name: "uri", PerfTest: []string{"h"}, Arg: "URI", Group: groupBroker, Redact: redact, value: text(&r.URI, ""),
-			Help: "amqp:// or amqps:// URI of the broker; without it the run goes through the embedded broker and measures leveret, not RabbitMQ"},
-		{Name: "cacert", Arg: "FILE", Group: groupBroker, value: text(&r.CACert, ""), Help: "PEM file of the authorities to trust instead of the system's (amqps)"},
-		{Name: "cert", Arg: "FILE", Group: groupBroker, value: text(&r.Cert, ""), Help: "PEM file of the client's certificate (amqps)"},
-		{Name: "key", Arg: "FILE", Group: groupBroker, value: text(&r.Key, ""), Help: "PEM file of the client's private key (amqps)"},
-		{Name: "server-name", PerfTest: []string{"sni"}, Arg: "NAME", Group: groupBroker, value: text(&r.ServerName, ""), Help: "name to ask for (SNI) and to check the certificate against, instead of the URI's host"},
-		{Name: "insecure", Group: groupBroker, value: toggle(&r.Insecure, false), Help: "accept any certificate; warned about, and recorded"},
-		{Name: "sasl-external", PerfTest: []string{"se"}, Group: groupBroker, value: toggle(&r.SASLExternal, false), Help: "log in by the client's certificate (EXTERNAL) instead of user and password"},
-		{Name: "connect-timeout", Arg: "SECONDS", Group: groupBroker, value: seconds(&r.ConnectTimeout, 10*time.Second, time.Millisecond), Help: "time allowed for one connection to open, handshakes included"},
-		{Name: "heartbeat", PerfTest: []string{"b"}, Arg: "SECONDS", Group: groupBroker, value: wholeSeconds(&r.Heartbeat, 0, 0), Help: "heartbeat to ask for, whole seconds; 0 takes the broker's"},
-		{Name: "framemax", PerfTest: []string{"M"}, Arg: "BYTES", Group: groupBroker, value: size(&r.FrameMax, 0, 0), Help: "largest frame to ask for; 0 takes the broker's"},
-		{Name: "connect-rate", Arg: "N", Group: groupBroker, value: integer(&r.ConnectRate, 1000, 0, math.MaxInt32), Help: "connections to begin a second, at most 32 at the same time; 0: as many as the broker takes"},
-		{Name: "source-address", Arg: "IP,...", Group: groupBroker, value: list(&r.SourceAddress), Help: "addresses of this host to connect from, in turn; each has local ports of its own (a broker on loopback gets more addresses by itself where one is too few)"},
-		{Name: "coalesce", Arg: "TIME", Group: groupBroker, value: brief(&r.Coalesce, loadcore.DefaultCoalesce, loadcore.MaxCoalesce), Help: "in closed loop, leave what the broker sends in small pieces unread for at most so long, to read more at once; part of the latencies; 0: off, as it is whenever a rate is set"},
-		{Name: "drive", Arg: "DRIVE", Group: groupBroker, value: choice(&r.Drive, "auto", "auto", "dedicated", "shared"), Help: "dedicated: each connection has goroutines of its own; shared: a few schedulers own all connections, made for tens of thousands of slow ones; auto: shared above 256 connections or 4096 channels"},
-		{Name: "pin", Arg: "WHERE", Group: groupBroker, value: choice(&r.Pin, "off", "off", "thread", "cpu"), Help: "give each goroutine of a connection a thread of its own (thread), kept on one processor (cpu, Linux); dedicated drive only; usually slower"},
+	for _, more := range [][]*Option{
+		r.brokerOptions(d, redactURI), r.transportOptions(d), r.oauth2Options(), r.topologyOptions(), r.queueOptions(),
+		r.producerOptions(d), r.bodyOptions(d), r.Schedule.options(d), r.consumerOptions(d), r.ackOptions(), r.workOptions(),
+		r.limitOptions(d), r.instanceOptions(d), r.outputOptions(d), r.metricsOptions(), r.recordOptions(d), r.reportOptions(),
+	} {
+		rows = append(rows, more...)
 	}
-}
-
-func (r *Run) topologyOptions() []*Option {
-	return []*Option{
-		{Name: "queue", PerfTest: []string{"u"}, Arg: "NAME,...", Group: groupTopology, value: list(&r.Queues), Help: "queues to declare and bind, all with the routing key; without it each consumer has a server-named queue of its own"},
-		{Name: "exchange", PerfTest: []string{"e"}, Arg: "NAME", Group: groupTopology, value: text(&r.Exchange, ""), Help: "exchange to publish to; amq.default is the default exchange; without it the name of the type"},
-		{Name: "type", PerfTest: []string{"t"}, Arg: "TYPE", Group: groupTopology, value: choice(&r.Type, "direct", "direct", "fanout", "topic", "headers"), Help: "type of the exchange: direct, fanout, topic or headers"},
-		{Name: "routing-key", PerfTest: []string{"k"}, Arg: "KEY", Group: groupTopology, value: text(&r.RoutingKey, ""), Help: "routing key for binding and publishing; without it one made for the run (the queue's name on the default exchange)"},
-		{Name: "auto-delete", PerfTest: []string{"ad"}, Arg: "true|false", Group: groupTopology, value: toggle(&r.AutoDelete, true), Help: "queues vanish with their last consumer"},
-		{Name: "quorum-queue", PerfTest: []string{"qq"}, Group: groupTopology, value: toggle(&r.QuorumQueue, false), Help: "quorum queues: persistent messages, not auto-delete, named"},
-		{Name: "queue-args", PerfTest: []string{"qa"}, Arg: "KEY=VALUE,...", Group: groupTopology, value: queueArgs(&r.QueueArgs), Help: "arguments of the queues, such as x-max-length=1000,x-queue-type=quorum"},
-	}
-}
-
-func (r *Run) producerOptions() []*Option {
-	return []*Option{
-		{Name: "producers", PerfTest: []string{"x"}, Arg: "N", Group: groupProduce, value: integer(&r.Producers, 1, 0, event.MaxProducers), Help: "producer connections"},
-		{Name: "producer-channel-count", PerfTest: []string{"X"}, Arg: "N", Group: groupProduce, value: integer(&r.ProducerChannelCount, 1, 1, math.MaxUint16), Help: "channels per producer connection; each is a producer with its own rate, window and limit"},
-		{Name: "size", PerfTest: []string{"s"}, Arg: "BYTES", Group: groupProduce, value: integer(&r.Size, 12, 12, math.MaxInt32), Help: "body size; 12 is the least, it holds the message's identity and checksum"},
-		{Name: "confirm", PerfTest: []string{"c"}, Arg: "N", Group: groupProduce, value: integer(&r.Confirm, -1, -1, 1<<20), Help: "publisher confirms with at most N unconfirmed per producer channel; -1 or 0: no confirms"},
-		{Name: "flag", PerfTest: []string{"f"}, Arg: "FLAG,...", Group: groupProduce, value: choices(&r.Flags, "", "persistent", "mandatory"), Help: "persistent (queues are then durable) and/or mandatory"},
-		{Name: "batch", Arg: "N", Group: groupProduce, value: integer(&r.Batch, 256, 1, 1<<16), Help: "most messages in one write; batches never wait for messages that are not due"},
-		{Name: "pmessages", PerfTest: []string{"C"}, Arg: "N", Group: groupProduce, value: integer[int64](&r.PMessages, 0, 0, event.MaxSequence), Help: "messages per producer channel; 0: no limit"},
-	}
-}
-
-func (r *Run) consumerOptions() []*Option {
-	return []*Option{
-		{Name: "consumers", PerfTest: []string{"y"}, Arg: "N", Group: groupConsume, value: integer(&r.Consumers, 1, 0, event.MaxProducers), Help: "consumer connections"},
-		{Name: "consumer-channel-count", PerfTest: []string{"Y"}, Arg: "N", Group: groupConsume, value: integer(&r.ConsumerChannelCount, 1, 1, math.MaxUint16), Help: "channels per consumer connection; each is a consumer"},
-		{Name: "autoack", PerfTest: []string{"a"}, Group: groupConsume, value: toggle(&r.AutoAck, false), Help: "automatic acks"},
-		{Name: "multi-ack-every", PerfTest: []string{"A"}, Arg: "N", Group: groupConsume, value: integer(&r.MultiAckEvery, 0, 0, math.MaxUint16), Help: "one multiple ack every N messages; 0: one ack a message"},
-		{Name: "qos", PerfTest: []string{"q"}, Arg: "N", Group: groupConsume, value: integer(&r.QoS, 0, 0, math.MaxUint16), Help: "prefetch of each consumer; 0: no limit"},
-		{Name: "cmessages", PerfTest: []string{"D"}, Arg: "N", Group: groupConsume, value: integer[int64](&r.CMessages, 0, 0, math.MaxInt64), Help: "messages per consumer channel; 0: no limit"},
-	}
-}
-
-func (r *Run) limitOptions() []*Option {
-	return []*Option{
-		{Name: "time", PerfTest: []string{"z"}, Arg: "SECONDS", Group: groupLimits, value: seconds(&r.Time, 0, 0), Help: "stop publishing after this long; 0: no limit"},
-		{Name: "confirm-timeout", PerfTest: []string{"ct"}, Arg: "SECONDS", Group: groupLimits, value: seconds(&r.ConfirmTimeout, 30*time.Second, time.Millisecond), Help: "how long a producer may wait for a confirm"},
-		{Name: "drain-timeout", Arg: "SECONDS", Group: groupLimits, value: seconds(&r.DrainTimeout, 30*time.Second, 0), Help: "time allowed, after publishing has stopped, to receive what is still queued"},
-		{Name: "shutdown-timeout", PerfTest: []string{"st"}, Arg: "SECONDS", Group: groupLimits, value: seconds(&r.ShutdownTimeout, 5*time.Second, 0), Help: "time allowed for an orderly close; 0 skips it"},
-	}
-}
-
-func (r *Run) recordOptions() []*Option {
-	return []*Option{
-		{Name: "id", PerfTest: []string{"d"}, Arg: "ID", Group: groupRecord, value: fileName(&r.ID), Help: "name of the run; without it one made of date and time"},
-		{Name: "capture", Arg: "DIR", Group: groupRecord, value: text(&r.Capture, ""), Help: "directory to record into, refused if it holds something; without it captures/ID"},
-		{Name: "compression", Arg: "CODEC", Group: groupRecord, value: choice(&r.Compression, "lz4", "none", "lz4", "zstd"), Help: "compression of the record: none, lz4 or zstd"},
-		{Name: "record-memory", Arg: "BYTES", Group: groupRecord, value: size(&r.RecordMemory, 64<<20, 1<<20), Help: "most memory for rows that are not on disk yet"},
-		{Name: "record-stall-timeout", Arg: "SECONDS", Group: groupRecord, value: seconds(&r.RecordStallTimeout, 30*time.Second, time.Millisecond), Help: "stop the run when the disk has not taken rows for this long"},
-		{Name: "fsync", Group: groupRecord, value: toggle(&r.Fsync, false), Help: "force each batch to the disk, so that the record survives a power loss"},
-	}
-}
-
-func faultsOption(p *string, help string) *Option {
-	return &Option{Name: "faults", Arg: "FAULT,...", Group: groupEmbedded, value: text(p, ""), Help: help}
+	return append(rows, faultsOption(&r.Faults, "what the embedded broker does wrong on purpose, by message number; leveret broker --help lists the faults"))
 }

@@ -14,6 +14,7 @@ import (
 // Schedule holds the options that say when messages are due. At most one of Rate, Interval and Stages is given.
 type Schedule struct {
 	Rate     manifest.Rate    // Messages 0: closed loop
+	Idle     bool             // --rate 0: connections and channels, and no messages
 	Interval time.Duration    // 0: not given
 	Stages   []manifest.Stage // in the order of the command line
 	Arrivals string           // "even" or "poisson"
@@ -23,15 +24,15 @@ type Schedule struct {
 	CatchUp     *int64 // nil: all
 }
 
-func (s *Schedule) options() []*Option {
+func (s *Schedule) options(d dialect) []*Option {
 	return []*Option{
-		{Name: "rate", PerfTest: []string{"r"}, Arg: "MSG/S", Group: groupProduce, value: rate(&s.Rate), Help: "messages per second of each producer channel, evenly spaced; -1: as fast as the broker takes them"},
+		{Name: "rate", PerfTest: []string{"r"}, Arg: "MSG/S", Group: groupProduce, value: d.unlimited(rate(&s.Rate, &s.Idle)), Help: "messages per second of each producer channel, evenly spaced; -1: as fast as the broker takes them; 0: none, the producers only connect"},
 		{Name: "publishing-interval", PerfTest: []string{"P"}, Arg: "SECONDS", Group: groupProduce, value: unlessGiven(seconds(&s.Interval, 0, 100*time.Millisecond)), Help: "one message of each producer channel every so many seconds, at least 0.1; the first one within the first interval, see --producer-random-start-delay"},
-		{Name: "variable-rate", PerfTest: []string{"vr"}, Arg: "RATE:SECONDS", Group: groupProduce, value: stages(&s.Stages, parseStep), Help: "a rate for a time; repeatable: one after the other, for ever; rate 0: a pause"},
+		{Name: "variable-rate", PerfTest: []string{"vr"}, Arg: "RATE:SECONDS", Many: true, Group: groupProduce, value: stages(&s.Stages, parseStep), Help: "a rate for a time; repeatable: one after the other, for ever; rate 0: a pause"},
 		{Name: "ramp", Arg: "FROM:TO:SECONDS", Group: groupProduce, value: stages(&s.Stages, parseRamp), Help: "a rate that goes evenly from one to the other; repeatable, also between --variable-rate"},
 		{Name: "arrivals", Arg: "HOW", Group: groupProduce, value: choice(&s.Arrivals, "even", "even", "poisson"), Help: "even: messages of a rate are evenly spaced; poisson: they come at random, independent of each other"},
 		{Name: "seed", Arg: "N", Group: groupProduce, value: unsigned(&s.Seed, 1), Help: "determines everything random: the same seed gives the same due times"},
-		{Name: "producer-random-start-delay", PerfTest: []string{"prsd"}, Arg: "SECONDS", Group: groupProduce, value: unlessGiven(seconds(&s.RandomDelay, 0, time.Millisecond)), Help: "each producer channel begins at random, 1 ms to so many seconds after the start; without it the messages of all of them are spread evenly over each other's periods"},
+		{Name: "producer-random-start-delay", PerfTest: []string{"prsd"}, Arg: "SECONDS", Group: groupProduce, value: d.lenient(unlessGiven(seconds(&s.RandomDelay, 0, d.leastDelay))), Help: d.delayHelp()},
 		{Name: "catch-up", Arg: "all|none|N", Group: groupProduce, value: catchUp(&s.CatchUp), Help: "what to do about messages that are late by over 10 ms and by another message: send all, none, or at most the N last of them; the others are recorded as not sent"},
 	}
 }
@@ -59,11 +60,40 @@ func (s *Schedule) Check(given func(name string) bool) error {
 }
 
 // Timed tells whether messages have due times.
-func (s *Schedule) Timed() bool { return s.Rate.Messages > 0 || s.Interval > 0 || len(s.Stages) > 0 }
+func (s *Schedule) Timed() bool {
+	return s.Idle || s.Rate.Messages > 0 || s.Interval > 0 || len(s.Stages) > 0
+}
 
-// Apply sets the schedule of a producer, but for its phase.
+// unlimited takes any negative rate for -1, as PerfTest does. Only in its dialect.
+func (d dialect) unlimited(v value) value {
+	if !d.perfTest {
+		return v
+	}
+	plain := v.set
+	v.set = func(s string) error {
+		if f, err := strconv.ParseFloat(s, 64); err == nil && f < 0 {
+			s = "-1"
+		}
+		return plain(s)
+	}
+	return v
+}
+
+func (d dialect) delayHelp() string {
+	text := "each producer channel begins at random, 1 ms to so many seconds after the start; "
+	if d.perfTest {
+		return text + "without it 1 second as soon as there is a rate; 0: they begin together, their messages spread evenly over each other's periods"
+	}
+	return text + "without it the messages of all of them are spread evenly over each other's periods"
+}
+
+// Apply sets the schedule of a producer, but for its phase. An idle producer has a message that is due at the end of time: its
+// phase stands.
 func (s *Schedule) Apply(p *manifest.Producer) {
 	p.Rate, p.Stages, p.CatchUp, p.Seed = s.Rate, s.Stages, s.CatchUp, 0
+	if s.Idle {
+		p.Rate, p.PhaseNS = manifest.Rate{Messages: 1, PerNS: math.MaxInt64}, math.MaxInt64
+	}
 	if s.Interval > 0 {
 		p.Rate = manifest.Rate{Messages: 1, PerNS: int64(s.Interval)}
 	}

@@ -14,17 +14,49 @@ import (
 
 // Option is one row of the table.
 type Option struct {
-	Name string // long name, without dashes
-	// PerfTest lists the spellings that PerfTest knows, without dashes; empty where PerfTest has no such option.
+	Name string // long name, without dashes; PerfTest's where PerfTest has the option
+	// PerfTest lists the short spellings that PerfTest knows, without dashes; empty where PerfTest has no such option.
 	PerfTest []string
+	// LongOnly: PerfTest has the option by its long name alone.
+	LongOnly bool
 	// Arg names the value in the help; empty for a switch.
-	Arg  string
+	Arg string
+	// Bare is what a switch is set to where no value stands behind it; "" : true.
+	Bare string
+	// Optional: PerfTest lets the value be left out, which changes nothing.
+	Optional bool
+	// Many: in PerfTest's dialect all words up to the next option are values of this one, and it may be repeated.
+	Many bool
 	Help string
 	// Group is the heading that it stands under in the help.
 	Group string
-	// Secret values are never shown: where the resolved options are recorded, Redact gives what stands there instead.
+	// Env is the environment variable that it can come from; "" : none.
+	Env string
+	// Redact is set where the value may be secret: such a value is never shown; Redact gives what stands there instead.
 	Redact func(string) string
 	value  pflag.Value
+}
+
+// inPerfTest tells whether PerfTest has the option.
+func (o *Option) inPerfTest() bool { return len(o.PerfTest) > 0 || o.LongOnly }
+
+// bare is what the option is set to where it stands alone.
+func (o *Option) bare() string {
+	if o.Bare != "" {
+		return o.Bare
+	}
+	return "true"
+}
+
+// kind is what sort of value the option has.
+func (o *Option) kind() string { return o.value.Type() }
+
+// show is a value of the option as it may be printed.
+func (o *Option) show(text string) string {
+	if o.Redact != nil {
+		return o.Redact(text)
+	}
+	return text
 }
 
 // Groups in the order in which the help shows them.
@@ -35,12 +67,18 @@ const (
 	groupConsume  = "Consumers"
 	groupLimits   = "Limits and deadlines"
 	groupRecord   = "Recording"
+	groupOutput   = "Output while it runs"
+	groupMetrics  = "Metrics"
 	groupReport   = "Reports"
 	groupEmbedded = "Embedded broker"
+	groupAsk      = "Help"
+	groupJVM      = "Of the Java virtual machine: accepted, without effect"
+	groupRefused  = "Not offered here: refused, with the alternative"
 )
 
 var groupOrder = []string{
-	groupBroker, groupTopology, groupProduce, groupConsume, groupLimits, groupRecord, groupReport, groupEmbedded,
+	groupAsk, groupBroker, groupTopology, groupProduce, groupConsume, groupLimits, groupOutput, groupMetrics, groupRecord, groupReport,
+	groupEmbedded, groupJVM, groupRefused,
 }
 
 // Set is the options of one command.
@@ -48,6 +86,10 @@ type Set struct {
 	command string
 	options []*Option
 	flags   *pflag.FlagSet
+	// dropped options were given, and yield to another one.
+	dropped map[string]bool
+	// oneDash: the command's options are spelled as in PerfTest.
+	oneDash bool
 }
 
 func newSet(command string, options []*Option) *Set {
@@ -57,7 +99,7 @@ func newSet(command string, options []*Option) *Set {
 	for _, o := range options {
 		f := s.flags.VarPF(o.value, o.Name, "", o.Help)
 		if o.Arg == "" {
-			f.NoOptDefVal = "true"
+			f.NoOptDefVal = o.bare()
 		}
 	}
 	return s
@@ -82,20 +124,53 @@ func (s *Set) Parse(args []string) ([]string, error) {
 // Command is the name of the command that the set belongs to.
 func (s *Set) Command() string { return s.command }
 
-// Changed tells whether the option was given.
-func (s *Set) Changed(name string) bool { return s.flags.Changed(name) }
+// Changed tells whether the option was given, on the command line or in the environment.
+func (s *Set) Changed(name string) bool { return s.flags.Changed(name) && !s.dropped[name] }
 
-// Values are the resolved options by name, secrets removed.
+// set gives the option a value; the error is of the value alone.
+func (s *Set) set(o *Option, text string) error {
+	if err := o.value.Set(text); err != nil {
+		return err
+	}
+	s.flags.Lookup(o.Name).Changed = true
+	return nil
+}
+
+// Values are the resolved options by name, secrets removed. Options without effect are not among them.
 func (s *Set) Values() map[string]string {
 	values := make(map[string]string, len(s.options))
 	for _, o := range s.options {
-		v := o.value.String()
-		if o.Redact != nil {
-			v = o.Redact(v)
+		switch {
+		case o.Group == groupAsk || o.Group == groupJVM || o.Group == groupRefused:
+		case s.dropped[o.Name]:
+			values[o.Name] = ""
+		default:
+			values[o.Name] = o.show(o.value.String())
 		}
-		values[o.Name] = v
 	}
 	return values
+}
+
+// Redacted is the command line as it may be recorded: values of secret options are replaced. It reads two dashes and a long
+// name; the PerfTest dialect does it while it parses.
+func (s *Set) Redacted(args []string) []string {
+	shown := make([]string, len(args))
+	secret := (*Option)(nil)
+	for i, a := range args {
+		name, value, attached := strings.Cut(strings.TrimPrefix(a, "--"), "=")
+		o := s.find(name)
+		switch {
+		case secret != nil:
+			shown[i], secret = secret.Redact(a), nil
+		case !strings.HasPrefix(a, "--") || o.Redact == nil:
+			shown[i] = a
+		case attached:
+			shown[i] = "--" + name + "=" + o.Redact(value)
+		default:
+			shown[i], secret = a, o
+		}
+	}
+	return shown
 }
 
 // UsageError is a mistake in the command line: exit code 2.

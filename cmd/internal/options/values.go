@@ -187,7 +187,7 @@ func size(p *int64, initial, least int64) value {
 var sizeUnits = []struct {
 	suffix string
 	bytes  int64
-}{{"kib", 1 << 10}, {"mib", 1 << 20}, {"gib", 1 << 30}, {"kb", 1e3}, {"mb", 1e6}, {"gb", 1e9}, {"b", 1}, {"", 1}}
+}{{"kib", 1 << 10}, {"mib", 1 << 20}, {"gib", 1 << 30}, {"kb", 1e3}, {"mb", 1e6}, {"gb", 1e9}, {"tb", 1e12}, {"b", 1}, {"", 1}}
 
 func parseSize(s string) (int64, error) {
 	lower := strings.ToLower(strings.TrimSpace(s))
@@ -208,15 +208,23 @@ func parseSize(s string) (int64, error) {
 	return 0, errors.New("must be a number of bytes, such as 65536, 64kib or 1mb")
 }
 
-// rate reads messages per second as an exact fraction; -1 means as fast as the broker takes them.
-func rate(p *manifest.Rate) value {
+// rate reads messages per second as an exact fraction; -1 means as fast as the broker takes them. 0 sets none, where that is
+// possible (none is not nil).
+func rate(p *manifest.Rate, none *bool) value {
 	given := "-1"
 	return value{func() string { return given }, func(s string) error {
+		if f, err := strconv.ParseFloat(s, 64); err == nil && f == 0 && none != nil {
+			*p, *none, given = manifest.Rate{}, true, "0"
+			return nil
+		}
 		r, err := parseRate(s)
 		if err != nil {
 			return err
 		}
 		*p, given = r, s
+		if none != nil {
+			*none = false
+		}
 		return nil
 	}, "msg/s"}
 }
@@ -238,7 +246,7 @@ func parseRate(s string) (manifest.Rate, error) {
 		return manifest.Rate{}, errors.New("must be messages per second, such as 1000 or 0.5; -1 means as fast as the broker takes them")
 	}
 	if n == 0 {
-		return manifest.Rate{}, errors.New("0 would publish nothing: leave it out for as fast as possible, or use --producers 0")
+		return manifest.Rate{}, errors.New("0 is no rate")
 	}
 	per := int64(1e9)
 	for range fraction {
