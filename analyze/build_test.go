@@ -99,6 +99,8 @@ func (r *recording) settle(kind event.SettlementKind, p int, first uint64, n int
 	switch kind {
 	case event.Ack:
 		r.m.Outcome.Confirmed += int64(n)
+	case event.Commit:
+		r.m.Outcome.Committed += int64(n)
 	case event.Nack:
 		r.m.Outcome.Nacked += int64(n)
 	case event.Return:

@@ -33,8 +33,12 @@ type change struct {
 	text               string
 }
 
-// sizes are the body sizes that were sent, as long as they are few.
-type sizes struct{ seen []int64 }
+// sizes are the body sizes that were sent; of very many the least, the greatest, and those that came first.
+type sizes struct {
+	first       []int64
+	least, most int64          // once there are any
+	small       [1 << 7]uint64 // a bit for each size below 8192 that was seen, so that most are not searched for
+}
 
 const mostSizes = 64
 
@@ -45,10 +49,34 @@ func (s *sizes) add(col []uint32) {
 			continue
 		}
 		last = int64(n)
-		if len(s.seen) < mostSizes && !slices.Contains(s.seen, last) {
-			s.seen = append(s.seen, last)
+		if w := n >> 6; w < uint32(len(s.small)) {
+			if s.small[w]>>(n&63)&1 != 0 {
+				continue
+			}
+			s.small[w] |= 1 << (n & 63)
 		}
+		s.addOne(last)
 	}
+}
+
+func (s *sizes) addOne(n int64) {
+	if len(s.first) == 0 {
+		s.least, s.most = n, n
+	}
+	s.least, s.most = min(s.least, n), max(s.most, n)
+	if len(s.first) < mostSizes && !slices.Contains(s.first, n) {
+		s.first = append(s.first, n)
+	}
+}
+
+// list is sorted, the least and the greatest included.
+func (s *sizes) list() []int64 {
+	if len(s.first) == 0 {
+		return nil
+	}
+	all := append(slices.Clone(s.first), s.least, s.most)
+	slices.Sort(all)
+	return slices.Compact(all)
 }
 
 func (v *visitor) connections(r *rows) {
@@ -115,7 +143,7 @@ func (a *analysis) compareCounters(c *source) {
 		name         string
 		engine, rows int64
 	}{
-		{"sent", o.Sent, n.sent}, {"confirmed", o.Confirmed, n.acks}, {"nacked", o.Nacked, n.nacks},
+		{"sent", o.Sent, n.sent}, {"confirmed", o.Confirmed, n.acks}, {"committed", o.Committed, n.commits}, {"nacked", o.Nacked, n.nacks},
 		{"returned", o.Returned, n.returns}, {"received", o.Received, c.rows[schema.Deliveries]}, {"acked", o.Acked, n.acked},
 		{"not sent", o.NotSent, n.notSent},
 	} {

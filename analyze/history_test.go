@@ -96,7 +96,9 @@ func (g *maker) topology() {
 		automatic := g.chance(30)
 		for range 1 + g.IntN(2) {
 			if end.Consumed {
-				m.Consumers = append(m.Consumers, manifest.Consumer{Queues: []int{q}, AutoAck: automatic || g.chance(10)})
+				c := manifest.Consumer{Queues: []int{q}, AutoAck: automatic || g.chance(10)}
+				c.Nack, c.Requeue = g.chance(20), g.chance(50)
+				m.Consumers = append(m.Consumers, c)
 			}
 		}
 		m.Topology.Queues = append(m.Topology.Queues, queue)
@@ -112,7 +114,17 @@ func (g *maker) topology() {
 		m.Topology.Routes = append(m.Topology.Routes, r)
 	}
 	for range 1 + g.IntN(3) {
-		m.Producers = append(m.Producers, manifest.Producer{Confirm: g.IntN(2) * 100, Route: g.IntN(len(m.Topology.Routes))})
+		p := manifest.Producer{Route: g.IntN(len(m.Topology.Routes))}
+		switch g.IntN(5) {
+		case 0, 1:
+			p.Confirm = 100
+		case 2:
+			p.TxSize = 10
+		}
+		if g.chance(30) {
+			p.Routes = 1 + g.IntN(len(m.Topology.Routes)-p.Route)
+		}
+		m.Producers = append(m.Producers, p)
 	}
 }
 
@@ -120,6 +132,9 @@ func (g *maker) topology() {
 func (g *maker) message(p int, seq uint64, trouble int) {
 	m := g.h.m
 	s := sendEvent{producer: p, seq: seq, at: g.tick(), due: event.None, route: m.Producers[p].Route}
+	if n := m.Producers[p].Routes; n > 1 {
+		s.route += int(seq % uint64(n))
+	}
 	if g.chance(trouble) {
 		s.route = g.IntN(len(m.Topology.Routes))
 	}
@@ -136,6 +151,13 @@ func (g *maker) message(p int, seq uint64, trouble int) {
 	if g.chance(trouble / 2) {
 		refused = true
 		g.settle(p, seq, event.Return)
+	}
+	if m.Producers[p].TxSize > 0 {
+		if !g.chance(trouble) {
+			g.settle(p, seq, event.Commit)
+		} else {
+			refused = refused || g.chance(90)
+		}
 	}
 	if m.Producers[p].Confirm > 0 && !g.chance(trouble) {
 		kind := event.Ack
@@ -237,6 +259,8 @@ func (g *maker) end() {
 		switch s.kind {
 		case event.Ack:
 			o.Confirmed++
+		case event.Commit:
+			o.Committed++
 		case event.Nack:
 			o.Nacked++
 		case event.Return:

@@ -13,6 +13,8 @@ const (
 	confirmResponse
 	deliveryService
 	deliveryResponse
+	commitService
+	commitResponse
 	groups
 )
 
@@ -31,8 +33,8 @@ type latencies struct {
 	late  cell            // sent less due, over the window
 
 	selecting bool
-	// until is how long answers were recorded: a message without one took at least until then. Set before Unconfirmed and
-	// Undelivered are called; event.None if unknown.
+	// until is how long answers were recorded: a message without one took at least until then. Set before Unconfirmed,
+	// Uncommitted and Undelivered are called; event.None if unknown.
 	until int64
 }
 
@@ -60,6 +62,11 @@ func (l *latencies) Confirmed(at, sent, due []int64) {
 	l.answered(confirmService, at, sent, due)
 }
 
+// Committed implements integrity.Answers.
+func (l *latencies) Committed(at, sent, due []int64) {
+	l.answered(commitService, at, sent, due)
+}
+
 // Delivered implements integrity.Answers.
 func (l *latencies) Delivered(at, sent, due []int64) {
 	if !l.selecting {
@@ -77,6 +84,9 @@ func (l *latencies) Expected(at []int64, n int) {
 
 // Unconfirmed implements integrity.Answers.
 func (l *latencies) Unconfirmed(sent, due int64) { l.unanswered(confirmService, sent, due) }
+
+// Uncommitted implements integrity.Answers.
+func (l *latencies) Uncommitted(sent, due int64) { l.unanswered(commitService, sent, due) }
 
 // Undelivered implements integrity.Answers.
 func (l *latencies) Undelivered(sent, due int64) { l.unanswered(deliveryService, sent, due) }
@@ -174,13 +184,16 @@ func (l *latencies) unanswered(service int, sent, due int64) {
 
 // Unsent implements integrity.Answers: what was due and never sent belongs to the cohort of response latency, or a broker
 // that stalls would hide the messages that it kept from being sent.
-func (l *latencies) Unsent(due int64, confirms bool, queues int) {
+func (l *latencies) Unsent(due int64, answer integrity.Answer, queues int) {
 	n, _, _ := l.t.find(due)
 	if l.selecting || uint(n) >= uint(l.t.run) {
 		return
 	}
-	if confirms {
+	switch answer {
+	case integrity.AwaitsConfirm:
 		l.cell(confirmResponse, n).censored.addUnsent(l.t.stop, due)
+	case integrity.AwaitsCommit:
+		l.cell(commitResponse, n).censored.addUnsent(l.t.stop, due)
 	}
 	for range queues {
 		l.cell(deliveryResponse, n).censored.addUnsent(l.t.stop, due)
@@ -217,7 +230,7 @@ func (l *latencies) endCounting() {
 
 // negatives counts the values below zero: of service latencies, or, where only the stamps tell, of response latencies.
 func (l *latencies) negatives(f *integrity.Facts) {
-	for _, g := range []int{confirmService, deliveryService, deliveryResponse} {
+	for _, g := range []int{confirmService, commitService, deliveryService, deliveryResponse} {
 		for i, c := range l.cells[g] {
 			if c != nil && (g != deliveryResponse || l.cells[deliveryService][i] == nil) {
 				f.NegativeLatencies += int64(c.moments.Negative())

@@ -42,7 +42,8 @@ func compare(t *testing.T, what string, got *result.Result, want *reference) {
 			t.Errorf("%s: queue %d\n got %+v\nwant %+v", what, q, got.Queues[q].Counts, want.queues[q])
 		}
 	}
-	for g, d := range []*result.Distribution{got.Latency.Confirm.Service, got.Latency.Confirm.Response, got.Latency.Delivery.Service, got.Latency.Delivery.Response} {
+	for g, d := range []*result.Distribution{got.Latency.Confirm.Service, got.Latency.Confirm.Response, got.Latency.Delivery.Service, got.Latency.Delivery.Response,
+		got.Latency.Commit.Service, got.Latency.Commit.Response} {
 		compareDistribution(t, fmt.Sprintf("%s: %v", what, groupNames[g]), d, want, g)
 	}
 	checkCurve(t, got)
@@ -100,6 +101,7 @@ func (a *answerLog) take(service int, at, sent, due []int64) {
 }
 
 func (a *answerLog) Confirmed(at, sent, due []int64) { a.take(confirmService, at, sent, due) }
+func (a *answerLog) Committed(at, sent, due []int64) { a.take(commitService, at, sent, due) }
 func (a *answerLog) Delivered(at, sent, due []int64) {
 	a.backlog -= int64(len(at))
 	a.take(deliveryService, at, sent, due)
@@ -119,13 +121,17 @@ func (a *answerLog) miss(service int, sent, due int64) {
 	}
 }
 func (a *answerLog) Unconfirmed(sent, due int64) { a.miss(confirmService, sent, due) }
+func (a *answerLog) Uncommitted(sent, due int64) { a.miss(commitService, sent, due) }
 func (a *answerLog) Undelivered(sent, due int64) { a.miss(deliveryService, sent, due) }
-func (a *answerLog) Unsent(due int64, confirms bool, queues int) {
+func (a *answerLog) Unsent(due int64, answer integrity.Answer, queues int) {
 	if n, _, _ := a.t.find(due); n < 0 || n >= a.t.run {
 		return
 	}
-	if confirms {
+	switch answer {
+	case integrity.AwaitsConfirm:
 		a.censored[confirmResponse]++
+	case integrity.AwaitsCommit:
+		a.censored[commitResponse]++
 	}
 	a.censored[deliveryResponse] += int64(queues)
 }

@@ -23,6 +23,7 @@ type reference struct {
 	returned  map[message]bool
 	firstAt   map[arrival]int64
 	claimed   map[arrival]bool
+	expected  []int64 // messages, by queue
 	corrupt   []int64 // by queue
 	ownIntact []int64 // by queue
 }
@@ -42,7 +43,8 @@ func judgeByReference(h *history) *reference {
 		h: h, queues: make([]result.Counts, len(h.m.Topology.Queues)),
 		sent: map[message]sendEvent{}, answer: map[message]event.SettlementKind{}, answered: map[message]int64{}, returned: map[message]bool{},
 		firstAt: map[arrival]int64{}, claimed: map[arrival]bool{},
-		corrupt: make([]int64, len(h.m.Topology.Queues)), ownIntact: make([]int64, len(h.m.Topology.Queues)),
+		expected: make([]int64, len(h.m.Topology.Queues)),
+		corrupt:  make([]int64, len(h.m.Topology.Queues)), ownIntact: make([]int64, len(h.m.Topology.Queues)),
 	}
 	r.readSends()
 	r.readSettlements()
@@ -63,6 +65,11 @@ func (r *reference) readSends() {
 		if s.at == event.None {
 			r.counts.NotSent++
 			r.measureUnsent(s)
+			if route := r.h.m.Topology.Routes[s.route]; route.Known {
+				for _, q := range route.Queues {
+					r.queues[q].NotSent++
+				}
+			}
 			continue
 		}
 		r.counts.Sent++
@@ -80,9 +87,12 @@ func (r *reference) readSettlements() {
 		}
 	}
 	for _, kind := range r.answer {
-		if kind == event.Ack {
+		switch kind {
+		case event.Ack:
 			r.counts.Confirmed++
-		} else {
+		case event.Commit:
+			r.counts.Committed++
+		default:
 			r.counts.Nacked++
 		}
 	}
@@ -119,7 +129,7 @@ func (r *reference) readDeliveries() {
 		}
 		r.firstAt[a] = e.at
 		l := lane{a.producer, q, e.consumer}
-		if h, ok := highest[l]; ok && a.seq < h && !e.d.Redelivered && !r.has(q, "x-max-priority") {
+		if h, ok := highest[l]; ok && a.seq < h && !e.d.Redelivered && !r.has(q, "x-max-priority") && !r.requeues(q, true) {
 			c.OutOfOrder++
 		}
 		highest[l] = max(highest[l], a.seq)
@@ -137,6 +147,24 @@ func (r *reference) automatic(queue int) bool {
 		all = all && (c.Queues[0] != queue || c.AutoAck)
 	}
 	return all
+}
+
+// requeues tells whether some, or all, consumers of a queue give messages back.
+func (r *reference) requeues(queue int, some bool) bool {
+	n, of := 0, 0
+	for _, c := range r.h.m.Consumers {
+		if c.Queues[0] == queue {
+			of++
+			if c.Nack && c.Requeue && !c.AutoAck {
+				n++
+			}
+		}
+	}
+	return n > 0 && (some || n == of)
+}
+
+func (r *reference) drained(queue int) bool {
+	return r.h.m.Outcome.Queues[queue].Drained && !r.requeues(queue, false)
 }
 
 func (r *reference) has(queue int, argument string) bool {
@@ -179,6 +207,9 @@ func (r *reference) measureUnsent(s sendEvent) {
 	if r.h.m.Producers[s.producer].Confirm > 0 {
 		r.censored[confirmResponse]++
 	}
+	if r.h.m.Producers[s.producer].TxSize > 0 {
+		r.censored[commitResponse]++
+	}
 	route := r.h.m.Topology.Routes[s.route]
 	for _, q := range route.Queues {
 		if route.Known && r.h.m.Outcome.Queues[q].Consumed {
@@ -192,9 +223,14 @@ func (r *reference) judgeConfirm(m message, s sendEvent) {
 	switch {
 	case kind == event.Ack:
 		r.measure(confirmService, s, r.answered[m])
+	case kind == event.Commit:
+		r.measure(commitService, s, r.answered[m])
 	case !answered && r.h.m.Producers[m.producer].Confirm > 0:
 		r.counts.Unconfirmed++
 		r.measure(confirmService, s, event.None)
+	case !answered && r.h.m.Producers[m.producer].TxSize > 0:
+		r.counts.Uncommitted++
+		r.measure(commitService, s, event.None)
 	}
 }
 
@@ -211,13 +247,16 @@ func (r *reference) judgeDelivery(m message, s sendEvent) {
 	if len(route.Queues) == 0 {
 		r.counts.Unroutable++
 	}
-	refused := r.returned[m] || r.answer[m] == event.Nack
+	kind, answered := r.answer[m]
+	refused := r.returned[m] || kind == event.Nack
+	uncommitted := !answered && r.h.m.Producers[m.producer].TxSize > 0
 	for _, q := range route.Queues {
-		c := &r.queues[q]
-		if !refused {
-			c.Sent++
-		}
+		r.publish(&r.queues[q], m)
 		at, ok := r.firstAt[arrival{m, q}]
+		refused := refused || uncommitted && !ok && !r.claimed[arrival{m, q}]
+		if !refused {
+			r.expected[q]++
+		}
 		switch {
 		case !r.h.m.Outcome.Queues[q].Consumed:
 		case ok:
@@ -231,10 +270,30 @@ func (r *reference) judgeDelivery(m message, s sendEvent) {
 	}
 }
 
+// publish counts for a queue what became of a message on its way there.
+func (r *reference) publish(c *result.Counts, m message) {
+	c.Sent++
+	if r.returned[m] {
+		c.Returned++
+	}
+	switch kind, answered := r.answer[m]; {
+	case kind == event.Ack:
+		c.Confirmed++
+	case kind == event.Commit:
+		c.Committed++
+	case kind == event.Nack:
+		c.Nacked++
+	case !answered && r.h.m.Producers[m.producer].Confirm > 0:
+		c.Unconfirmed++
+	case !answered && r.h.m.Producers[m.producer].TxSize > 0:
+		c.Uncommitted++
+	}
+}
+
 // missing judges a message that a consumed queue did not bring.
 func (r *reference) missing(m message, q int) {
-	c, end := &r.queues[q], r.h.m.Outcome.Queues[q]
-	if !end.Drained {
+	c := &r.queues[q]
+	if !r.drained(q) {
 		c.QueuedAtStop++ // finishQueues splits it
 		return
 	}
@@ -242,7 +301,7 @@ func (r *reference) missing(m message, q int) {
 	switch {
 	case r.has(q, "x-max-length"):
 		c.RemovedByRule++
-	case r.answer[m] == event.Ack:
+	case r.answer[m] == event.Ack || r.answer[m] == event.Commit:
 		c.Lost++
 	case r.h.m.Producers[m.producer].Confirm > 0:
 		c.MissingUnconfirmed++
@@ -273,15 +332,14 @@ func (r *reference) finishQueues() {
 			c.Foreign += r.corrupt[q]
 		}
 		switch {
-		case !end.Consumed && end.Ready == nil:
-			c.QueuedAtStop = c.Sent
+		case !end.Consumed && end.Ready == nil: // nothing is known of them
 		case !end.Consumed:
-			c.QueuedAtStop = min(c.Sent, *end.Ready)
+			c.QueuedAtStop = min(r.expected[q], *end.Ready)
 			if r.has(q, "x-max-length") {
-				c.Missing = c.Sent - c.QueuedAtStop
+				c.Missing = r.expected[q] - c.QueuedAtStop
 				c.RemovedByRule = c.Missing
 			}
-		case !end.Drained && r.automatic(q) && end.Ready != nil:
+		case !r.drained(q) && r.automatic(q) && end.Ready != nil:
 			c.DiscardedAtStop = max(0, c.QueuedAtStop-*end.Ready)
 			c.QueuedAtStop -= c.DiscardedAtStop
 		}

@@ -30,10 +30,13 @@ func (a *analysis) result() *result.Result {
 		r.Broker = result.Broker{Product: severalBrokers(a.captures)}
 	}
 	r.Config = a.config()
-	r.Rates = a.rates()
+	if len(a.facts.NotOneRun) == 0 { // there is no rate of several runs
+		r.Rates = a.rates()
+	}
 	r.Intervals = a.intervals()
 	r.Latency = a.latencyOf(&a.latency.whole)
 	r.LatencyNote = a.latencyNote(r)
+	r.LatencyRemarks = a.latencyRemarks()
 	for g, name := range groupNames {
 		if c, ok := a.latency.whole[g].curve(name[0], name[1]); ok {
 			r.Curves = append(r.Curves, c)
@@ -60,6 +63,7 @@ func (a *analysis) describeWindow() result.Window {
 var groupNames = [groups][2]string{
 	confirmService: {"confirm", "service"}, confirmResponse: {"confirm", "response"},
 	deliveryService: {"delivery", "service"}, deliveryResponse: {"delivery", "response"},
+	commitService: {"commit", "service"}, commitResponse: {"commit", "response"},
 }
 
 // describeCapture takes over what the first manifest that tells it says of run, broker and host.
@@ -106,6 +110,7 @@ func (a *analysis) latencyOf(cells *[groups]*cell) result.Latencies {
 	return result.Latencies{
 		Confirm:  result.Latency{Service: of(confirmService), Response: of(confirmResponse)},
 		Delivery: result.Latency{Service: of(deliveryService), Response: of(deliveryResponse)},
+		Commit:   result.Latency{Service: of(commitService), Response: of(commitResponse)},
 	}
 }
 
@@ -126,7 +131,7 @@ func (a *analysis) intervals() []result.Interval {
 		from, to := a.time.bounds(i)
 		x := result.Interval{
 			StartNS: from, EndNS: to, Phase: "run",
-			Due: n.due, Sent: n.sent, Confirmed: n.confirmed, Nacked: n.nacked, Returned: n.returned, Received: n.received,
+			Due: n.due, Sent: n.sent, Confirmed: n.confirmed, Committed: n.committed, Nacked: n.nacked, Returned: n.returned, Received: n.received,
 		}
 		if i >= a.time.run {
 			x.Phase = "drain"
@@ -180,6 +185,7 @@ func (a *analysis) latencyNote(r *result.Result) string {
 		switch {
 		case !publishes:
 			add("no confirm latency: no producers were recorded")
+		case r.Config.Confirm == 0 && r.Config.PublishTxSize > 0: // has commit latency instead
 		case r.Config.Confirm == 0:
 			add("no confirm latency: confirms were off")
 		default:
@@ -197,7 +203,11 @@ func (a *analysis) latencyNote(r *result.Result) string {
 	case d.Service == nil:
 		add("no delivery latency: no message of the window was received")
 	}
-	if publishes && r.Latency.Confirm.Response == nil && d.Response == nil && (r.Latency.Confirm.Service != nil || d.Service != nil) {
+	if r.Config.PublishTxSize > 0 && r.Latency.Commit.Service == nil {
+		add("no commit latency: no message was sent in the window in a transaction")
+	}
+	if publishes && r.Latency.Confirm.Response == nil && r.Latency.Commit.Response == nil && d.Response == nil &&
+		(r.Latency.Confirm.Service != nil || r.Latency.Commit.Service != nil || d.Service != nil) {
 		add("no response latency: closed loop, no message had a due time")
 	}
 	return note

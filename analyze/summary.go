@@ -29,12 +29,17 @@ func (a *analysis) config() result.Config {
 		x.Consumers += len(m.Consumers)
 		addQueues(&x, m, queues)
 		addRouting(&x, m, keys)
+		addPlaces(&x, m)
 		for i := range m.Producers {
 			p := &m.Producers[i]
 			x.Persistent = x.Persistent && p.Persistent
 			x.Confirm = max(x.Confirm, p.Confirm)
+			x.PublishTxSize = max(x.PublishTxSize, p.TxSize)
 			if i == 0 && x.Schedule == "" {
 				x.Schedule = p.DescribeSchedule()
+			}
+			if i == 0 && x.Publishing == "" {
+				x.Publishing = describePublishing(p, m.Bodies)
 			}
 			open = open && p.Timed()
 			if open {
@@ -58,8 +63,7 @@ func (a *analysis) config() result.Config {
 	if open && x.Producers > 0 {
 		x.OpenLoop, x.RateTotal = true, &rate
 	}
-	slices.Sort(a.course.sizes.seen)
-	x.SizesBytes = a.course.sizes.seen
+	x.SizesBytes = a.course.sizes.list()
 	return x
 }
 
@@ -75,6 +79,9 @@ func addQueues(x *result.Config, m *manifest.Manifest, seen map[string]bool) {
 		}
 		seen[name] = true
 		x.Durable = x.Durable && q.Durable
+		if len(x.QueueNames) < namesKept {
+			x.QueueNames = append(x.QueueNames, name)
+		}
 		if q.Type != "" && !slices.Contains(x.QueueTypes, q.Type) {
 			x.QueueTypes = append(x.QueueTypes, q.Type)
 		}
@@ -88,51 +95,47 @@ func addQueues(x *result.Config, m *manifest.Manifest, seen map[string]bool) {
 	}
 }
 
-// keysKept is how many routing keys a result holds.
-const keysKept = 5
+// How many routing keys and names of queues a result holds.
+const (
+	keysKept  = 5
+	namesKept = 5
+)
 
 // addRouting adds the exchanges and routing keys that producers publish to.
 func addRouting(x *result.Config, m *manifest.Manifest, keys map[string]bool) {
+	used := map[int]bool{}
 	for i := range m.Producers {
-		n := m.Producers[i].Route
-		if n < 0 || n >= len(m.Topology.Routes) {
-			continue
-		}
-		route := &m.Topology.Routes[n]
-		exchange := result.Exchange{Name: route.Exchange}
-		for _, e := range m.Topology.Exchanges {
-			if e.Name == route.Exchange && e.Name != "" {
-				exchange.Type = e.Type
+		first := m.Producers[i].Route
+		for n := first; n < first+max(1, m.Producers[i].Routes); n++ {
+			if n < 0 || n >= len(m.Topology.Routes) || used[n] {
+				continue
 			}
-		}
-		if !slices.Contains(x.Exchanges, exchange) {
-			x.Exchanges = append(x.Exchanges, exchange)
-		}
-		if keys[route.RoutingKey] {
-			continue
-		}
-		keys[route.RoutingKey] = true
-		if len(x.RoutingKeys) < keysKept {
-			x.RoutingKeys = append(x.RoutingKeys, route.RoutingKey)
+			used[n] = true
+			addRoute(x, m, &m.Topology.Routes[n], keys)
 		}
 	}
 }
 
-func addConsumer(x *result.Config, c *manifest.Consumer) {
-	mode := "manual, single"
-	switch {
-	case c.AutoAck:
-		mode = "automatic"
-	case c.AckEvery > 1:
-		mode = fmt.Sprintf("manual, multiple every %d", c.AckEvery)
+func addRoute(x *result.Config, m *manifest.Manifest, route *manifest.Route, keys map[string]bool) {
+	exchange := result.Exchange{Name: route.Exchange}
+	for _, e := range m.Topology.Exchanges {
+		if e.Name == route.Exchange && e.Name != "" {
+			exchange.Type = e.Type
+		}
 	}
-	switch x.AckMode {
-	case "none":
-		x.AckMode, x.Prefetch = mode, c.Prefetch
-	case mode:
-		x.Prefetch = max(x.Prefetch, c.Prefetch)
-	default:
-		x.AckMode = "mixed"
+	if !slices.Contains(x.Exchanges, exchange) {
+		x.Exchanges = append(x.Exchanges, exchange)
+	}
+	key := route.RoutingKey
+	if route.Random {
+		key = "random for each message"
+	}
+	if keys[key] {
+		return
+	}
+	keys[key] = true
+	if len(x.RoutingKeys) < keysKept {
+		x.RoutingKeys = append(x.RoutingKeys, key)
 	}
 }
 
@@ -153,6 +156,7 @@ func (a *analysis) rates() result.Rates {
 		}
 		to.sent += n.sent
 		to.confirmed += n.confirmed
+		to.committed += n.committed
 		to.received += n.received
 		to.bytes += n.bytes
 	}
@@ -163,6 +167,9 @@ func (a *analysis) rates() result.Rates {
 		r.Sent, r.SentBytes = perSecond(in.sent, span), perSecond(in.bytes, span)
 		if a.confirms() {
 			r.Confirmed = perSecond(in.confirmed, span)
+		}
+		if a.transacts() {
+			r.Committed = perSecond(in.committed, span)
 		}
 	}
 	if consumes {
@@ -181,6 +188,18 @@ func (a *analysis) confirms() bool {
 			return true
 		}
 		if c.manifest != nil && slices.ContainsFunc(c.manifest.Producers, func(p manifest.Producer) bool { return p.Confirm > 0 }) {
+			return true
+		}
+	}
+	return false
+}
+
+func (a *analysis) transacts() bool {
+	for _, c := range a.captures {
+		if c.counts.commits > 0 {
+			return true
+		}
+		if c.manifest != nil && slices.ContainsFunc(c.manifest.Producers, func(p manifest.Producer) bool { return p.TxSize > 0 }) {
 			return true
 		}
 	}
@@ -226,9 +245,16 @@ func (a *analysis) loadFacts() {
 }
 
 // achieved is the rate of what was sent, over the schedule's length: a last message that is late by a little is no lack of
-// load. Where sending took a quarter longer than the schedule it is the time that it took.
+// load. Where sending took a quarter longer than the schedule, and longer by more than a hiccup, it is the time that it took:
+// to the last message, for what a run does afterwards is no sending.
 func (a *analysis) achieved(sent, length int64) *float64 {
-	if took := a.window.stop - a.window.start; took > length+length/4 {
+	const hiccupNS = 100e6
+	_, last := extent(a.captures, schema.Sends)
+	took := min(last, a.window.stop) - a.window.start
+	if sent > 1 {
+		took += took / (sent - 1) // N messages span N-1 gaps, and a schedule N
+	}
+	if took > length+max(length/4, hiccupNS) {
 		return perSecond(sent, took)
 	}
 	return perSecond(sent, length)

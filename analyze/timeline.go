@@ -21,9 +21,10 @@ type timeline struct {
 
 // intervalCounts are events by their own time.
 type intervalCounts struct {
-	due, sent, confirmed, nacked, returned, received int64
-	bytes                                            int64 // of bodies sent
-	arrivals                                         int64 // expected minus arrived, for the backlog
+	due, sent, confirmed, committed, nacked, returned, received int64
+
+	bytes    int64 // of bodies sent
+	arrivals int64 // expected minus arrived, for the backlog
 }
 
 // Bounds of the number of intervals: for the choice where none is asked for, and for one that is.
@@ -220,6 +221,8 @@ func (t *timeline) addSettlements(at []int64, kinds []uint8) {
 			t.counts[n].nacked++
 		case event.Return:
 			t.counts[n].returned++
+		case event.Commit:
+			t.counts[n].committed++
 		}
 	}
 }

@@ -81,6 +81,8 @@ func (v *visitor) settlements(r *rows) {
 			n.nacks++
 		case event.Return:
 			n.returns++
+		case event.Commit:
+			n.commits++
 		}
 	}
 }

@@ -15,7 +15,7 @@ type accounts struct {
 	outstanding atomic.Int64 // settlement rows that messages already sent may still lead to
 
 	// Fixed when made.
-	weights         []uint8 // settlement rows that one message leads to, by producer
+	weights         []uint8 // settlement rows (confirm or commit, return) that one message leads to, by producer
 	mostGranted     int64
 	mostOutstanding int64
 }
@@ -25,12 +25,13 @@ func newAccounts(producers []manifest.Producer) accounts {
 	weights := make([]uint8, len(producers))
 	for i, p := range producers {
 		mostGranted += int64(p.Batch)
-		if p.Confirm > 0 {
+		// A transaction is one at a time: its commit is answered before the next begins.
+		if answered := max(p.Confirm, p.TxSize); answered > 0 {
 			weights[i]++
 			if p.Mandatory {
 				weights[i]++ // its return
 			}
-			mostOutstanding += int64(p.Confirm) * int64(weights[i])
+			mostOutstanding += int64(answered) * int64(weights[i])
 		}
 	}
 	return accounts{weights: weights, mostGranted: mostGranted, mostOutstanding: mostOutstanding}
@@ -55,7 +56,7 @@ func (a *accounts) sent(s *event.Sends) {
 	}
 }
 
-// settled enters messages that were confirmed or refused.
+// settled enters messages that were confirmed, committed or refused.
 func (a *accounts) settled(producer uint16, messages int) {
 	if weight := a.weight(producer); weight > 0 && messages > 0 {
 		move(&a.outstanding, -int64(messages)*weight, a.mostOutstanding)

@@ -2,6 +2,7 @@ package reports
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"leveret/analyze/result"
@@ -14,13 +15,18 @@ type count struct {
 	bad  bool // more than none of them is printed in red
 }
 
-// countGroups puts the counts together by the question they answer. Every count of the result is there.
+// countGroups puts the counts together by the question they answer. Every count of the result is there, those of
+// transactions where there are any.
 func countGroups(c *result.Counts) [][]count {
+	published := []count{
+		{"sent", c.Sent, false}, {"confirmed", c.Confirmed, false}, {"nacked", c.Nacked, true}, {"returned", c.Returned, true},
+		{"unroutable", c.Unroutable, true}, {"unconfirmed", c.Unconfirmed, true}, {"not sent", c.NotSent, true},
+	}
+	if c.Committed != 0 || c.Uncommitted != 0 {
+		published = slices.Insert(published, 2, count{"committed", c.Committed, false}, count{"uncommitted", c.Uncommitted, true})
+	}
 	return [][]count{
-		{
-			{"sent", c.Sent, false}, {"confirmed", c.Confirmed, false}, {"nacked", c.Nacked, true}, {"returned", c.Returned, true},
-			{"unroutable", c.Unroutable, true}, {"unconfirmed", c.Unconfirmed, true}, {"not sent", c.NotSent, true},
-		},
+		published,
 		{
 			{"received", c.Received, false}, {"received unique", c.ReceivedUnique, false}, {"redelivered", c.Redelivered, false},
 			{"foreign", c.Foreign, false}, {"queued at stop", c.QueuedAtStop, false}, {"unacked at stop", c.UnackedAtStop, false},
@@ -46,7 +52,7 @@ func (p *page) counts(r *result.Result) {
 		p.countBlock(groups[:n])
 		groups = groups[n:]
 	}
-	if r.Counts.Confirmed > 0 && (r.Counts.Unroutable > 0 || r.Counts.Returned > 0) {
+	if r.Counts.Confirmed+r.Counts.Committed > 0 && (r.Counts.Unroutable > 0 || r.Counts.Returned > 0) {
 		p.remark("Confirmed does not mean routed: a broker confirms messages that reach no queue, too.")
 	}
 }

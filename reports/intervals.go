@@ -18,9 +18,10 @@ type stretch struct {
 	drain                          bool
 	intervals                      int
 	due, sent, confirmed, received int64
+	committed                      int64
 	dueNS                          int64 // in which messages could be due
 	lowSent, lowReceived           float64
-	confirm, delivery              highest
+	confirm, commit, delivery      highest
 	backlog                        *int64
 }
 
@@ -85,7 +86,7 @@ func (p *page) lastInterval(r *result.Result) {
 
 // intervalOrigin is "response" where the run has due times, else "service", for confirm and delivery alike.
 func intervalOrigin(r *result.Result) string {
-	for _, what := range []string{"confirm", "delivery"} {
+	for _, what := range latencyKinds(r) {
 		if r.Latency.Pick(what, "response") != nil {
 			return "response"
 		}
@@ -162,12 +163,14 @@ func (s *stretch) add(r *result.Result, in *result.Interval, from string) {
 	s.dueNS += max(0, span(in.StartNS, r.DueUntil(in)))
 	s.sent += in.Sent
 	s.confirmed += in.Confirmed
+	s.committed += in.Committed
 	s.received += in.Received
 	if 2*span(in.StartNS, in.EndNS) >= r.IntervalNS { // of a shorter one the rate may be anything
 		s.lowSent = math.Min(s.lowSent, orInf(perSecond(in.Sent, in.StartNS, in.EndNS)))
 		s.lowReceived = math.Min(s.lowReceived, orInf(perSecond(in.Received, in.StartNS, in.EndNS)))
 	}
 	s.confirm.add(in.Latency.Pick("confirm", from))
+	s.commit.add(in.Latency.Pick("commit", from))
 	s.delivery.add(in.Latency.Pick("delivery", from))
 	if in.BacklogEnd != nil && (s.backlog == nil || *in.BacklogEnd > *s.backlog) {
 		s.backlog = in.BacklogEnd
@@ -217,6 +220,7 @@ func (p *page) intervalTable(r *result.Result, stretches []stretch, merged bool)
 	t.add(stretches, column{head: "to s", drop: 6}, func(s *stretch) string { return offset(start, s.to, decimals) })
 	addRateColumns(t, r, stretches, merged)
 	p.addLatencyColumns(t, r, stretches, "confirm", func(s *stretch) *highest { return &s.confirm })
+	p.addLatencyColumns(t, r, stretches, "commit", func(s *stretch) *highest { return &s.commit })
 	p.addLatencyColumns(t, r, stretches, "delivery", func(s *stretch) *highest { return &s.delivery })
 	if slices.ContainsFunc(stretches, func(s stretch) bool { return s.backlog != nil }) {
 		t.add(stretches, column{head: "backlog", drop: 4}, func(s *stretch) string {
@@ -269,6 +273,7 @@ func addRateColumns(t *table, r *result.Result, stretches []stretch, merged bool
 	add(sent, "sent", 0, mean(func(s *stretch) int64 { return s.sent }))
 	add(sent && merged, lowest, 1, func(s *stretch) float64 { return s.lowSent })
 	add(r.Config.Confirm > 0 || r.Counts.Confirmed > 0, "confirmed", 2, mean(func(s *stretch) int64 { return s.confirmed }))
+	add(r.Config.PublishTxSize > 0 || r.Counts.Committed > 0, "committed", 2, mean(func(s *stretch) int64 { return s.committed }))
 	add(received, "received", 0, mean(func(s *stretch) int64 { return s.received }))
 	add(received && merged, lowest, 1, func(s *stretch) float64 { return s.lowReceived })
 }

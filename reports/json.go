@@ -61,11 +61,12 @@ func plain(r *result.Result) *result.Result {
 	c.Queues = listed(c.Queues)
 	c.Spans = listed(c.Spans)
 	c.Config.QueueTypes = listed(c.Config.QueueTypes)
+	c.Config.QueueNames = listed(c.Config.QueueNames)
 	c.Config.SizesBytes = listed(c.Config.SizesBytes)
 	c.Config.Exchanges = listed(c.Config.Exchanges)
 	c.Config.RoutingKeys = listed(c.Config.RoutingKeys)
 	c.Config.RateTotal = finite(c.Config.RateTotal)
-	for _, p := range []**float64{&c.Rates.Sent, &c.Rates.Confirmed, &c.Rates.Received, &c.Rates.SentBytes, &c.Rates.Drain} {
+	for _, p := range []**float64{&c.Rates.Sent, &c.Rates.Confirmed, &c.Rates.Committed, &c.Rates.Received, &c.Rates.SentBytes, &c.Rates.Drain} {
 		*p = finite(*p)
 	}
 	if c.Calibration != nil {
@@ -96,7 +97,7 @@ func plain(r *result.Result) *result.Result {
 }
 
 func plainLatencies(l *result.Latencies) {
-	for _, p := range []**result.Distribution{&l.Confirm.Service, &l.Confirm.Response, &l.Delivery.Service, &l.Delivery.Response} {
+	for _, p := range []**result.Distribution{&l.Confirm.Service, &l.Confirm.Response, &l.Delivery.Service, &l.Delivery.Response, &l.Commit.Service, &l.Commit.Response} {
 		plainDistribution(p)
 	}
 }

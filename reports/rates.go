@@ -16,16 +16,25 @@ func (p *page) rates(r *result.Result) {
 		head += ", " + p.clean(r.Window.Text)
 	}
 	p.heading(head)
-	lines := []struct {
-		name  string
-		value *float64
-		why   string
-	}{
+	lines := []rateLine{
 		{"sent", r.Rates.Sent, without(r.Config.Producers == 0, "no producers in this run")},
 		{"confirmed", r.Rates.Confirmed, without(r.Config.Producers == 0, "no producers in this run", r.Config.Confirm == 0, "confirms were off")},
 		{"received", r.Rates.Received, without(r.Config.Consumers == 0, "no consumers in this run")},
 		{"drain", r.Rates.Drain, without(r.Config.Consumers == 0 || r.Config.Producers == 0, "no producers or no consumers in this run",
 			true, "too little was received after publishing stopped")},
+	}
+	if r.Config.PublishTxSize > 0 || r.Rates.Committed != nil {
+		commits := rateLine{"committed", r.Rates.Committed, without(r.Config.Producers == 0, "no producers in this run")}
+		if lines[1].value == nil {
+			lines[1] = commits
+		} else {
+			lines = slices.Insert(lines, 2, commits)
+		}
+	}
+	if slices.ContainsFunc(r.Findings, func(f result.Finding) bool { return f.Code == "not_one_run" }) {
+		for i := range lines {
+			lines[i].why = "the captures are not of one run"
+		}
 	}
 	width := 0
 	for _, l := range lines {
@@ -48,6 +57,13 @@ func (p *page) rates(r *result.Result) {
 		p.hanging("  "+pad(l.name, fieldColumn)+"  "+padLeft(rate(*l.value), width)+" ", fieldColumn+width+5, text)
 	}
 	p.backlog(r)
+}
+
+// rateLine is one rate, or why there is none.
+type rateLine struct {
+	name  string
+	value *float64
+	why   string
 }
 
 // without picks the reason whose condition holds.

@@ -17,13 +17,16 @@ func (p *page) run(r *result.Result) {
 	p.heading("Run")
 	c := &r.Config
 	broker := join(" at ", r.Broker.Describe(), r.Broker.URI)
+	if len(c.Endpoints) > 1 {
+		broker += ", " + endpointsText(c)
+	}
 	p.field("broker", fieldColumn, p.clean(join("; ", broker, r.Broker.DescribeHosts(), tls(c))))
 	topology := c.DescribeTopology()
 	if c.Connections > 0 {
 		topology += ", on " + result.Plural(int64(c.Connections), "connection")
 	}
 	p.field("topology", fieldColumn, p.clean(join("; ", topology, c.DescribeRouting(), c.DescribeSizes())))
-	p.field("settings", fieldColumn, p.clean(join("; ", c.DescribeDurability(), c.DescribeConfirms(), c.DescribeAcks())))
+	p.field("settings", fieldColumn, p.clean(join("; ", c.DescribeDurability(), c.DescribeConfirms(), c.Publishing, c.DescribeAcks())))
 	p.field("load", fieldColumn, p.clean(loadLine(c)))
 	p.field("start", fieldColumn, p.clean(startLine(c)))
 	p.field("client", fieldColumn, p.clean(clientLine(r)))
@@ -35,7 +38,16 @@ func (p *page) run(r *result.Result) {
 		limited = "not known from this recording"
 	}
 	p.field("limited by", fieldColumn, limited)
+	if len(c.Environment) > 0 {
+		p.field("environment", fieldColumn, p.clean("options set by variables: "+strings.Join(c.Environment, ", ")))
+	}
 	p.field("recording", fieldColumn, p.recordingLine(r))
+}
+
+// endpointsText: "one of 2 endpoints (amqp://a, amqp://b), round-robin".
+func endpointsText(c *result.Config) string {
+	return join(", ", "one of "+result.Plural(int64(len(c.Endpoints)), "endpoint")+" ("+strings.Join(c.Endpoints[:min(len(c.Endpoints), 3)], ", ")+
+		map[bool]string{true: ", ..."}[len(c.Endpoints) > 3]+")", c.Allocation)
 }
 
 // join puts the parts that are not empty together.

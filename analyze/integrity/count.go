@@ -12,7 +12,9 @@ type tally struct {
 	rule        string
 	fate        fate
 	unjudged    int64 // absent, but rows are missing
-	unaccounted int64 // neither received nor, as the broker counted, in the queue; no rule, and not drained
+	unaccounted int64 // neither received nor, as far as the broker told, in the queue; no rule, and not drained
+	expected    int64 // deliveries
+	published   published
 	unasked     int64 // missing, confirms off
 	ready       int64 // -1: unknown
 	spans       []span
@@ -37,6 +39,7 @@ func (l *Ledger) tallies(f *Facts) []tally {
 		for _, e := range q.ends {
 			t.UnackedAtStop += e.UnackedAtStop
 		}
+		t.publish()
 		if !fed { // no message of the run can be among these
 			t.Foreign += t.Corrupt
 			t.Corrupt, t.CorruptUnattributed = 0, 0
@@ -47,7 +50,10 @@ func (l *Ledger) tallies(f *Facts) []tally {
 
 // add takes over what needs no judgement.
 func (t *tally) add(c *destCounts) {
-	t.Sent += c.expected
+	t.expected += c.expected
+	if c.published.sent+c.published.notSent > t.published.sent+t.published.notSent {
+		t.published = c.published // the same for all subscriptions of a stream that the topology knows
+	}
 	t.Received += c.received
 	t.ReceivedUnique += c.unique
 	t.Redelivered += c.redelivered
@@ -56,6 +62,13 @@ func (t *tally) add(c *destCounts) {
 	t.Foreign += c.foreign
 	t.Corrupt += c.corrupt
 	t.CorruptUnattributed += c.corrupt - c.attributed
+}
+
+// publish takes over what producers did with the messages of the queue.
+func (t *tally) publish() {
+	p := &t.published
+	t.Sent, t.NotSent, t.Confirmed, t.Unconfirmed = p.sent, p.notSent, p.confirmed, p.unconfirmed
+	t.Committed, t.Uncommitted, t.Nacked, t.Returned = p.committed, p.uncommitted, p.nacked, p.returned
 }
 
 // judge says what the messages that did not arrive are.
@@ -70,6 +83,13 @@ func (l *Ledger) judge(t *tally, c *destCounts, waits bool, f *Facts) {
 	}
 	absent := c.absent.all()
 	switch c.fate {
+	case vanished:
+		if c.rule != "" {
+			t.Missing += absent
+			t.RemovedByRule += absent
+		} else {
+			t.unaccounted += absent
+		}
 	case unjudged:
 		t.unjudged += absent
 	case waiting:
@@ -95,8 +115,13 @@ func (l *Ledger) judge(t *tally, c *destCounts, waits bool, f *Facts) {
 
 // judgeUnconsumed is for a queue that no capture consumes: what the broker counted in it at the end is all there is.
 func (l *Ledger) judgeUnconsumed(t *tally, absent int64, f *Facts) {
-	t.QueuedAtStop = absent
 	if t.ready < 0 {
+		switch {
+		case len(t.queue.ends) == 0: // nobody asked
+			t.QueuedAtStop = absent
+		case l.x.consumers > 0: // the broker knew no such queue, or could not answer
+			t.unaccounted += absent
+		}
 		return
 	}
 	t.QueuedAtStop = min(absent, max(0, t.ready-t.queue.readyAtStart()))
@@ -113,6 +138,7 @@ func (l *Ledger) judgeUnconsumed(t *tally, absent int64, f *Facts) {
 func (l *Ledger) sum(ts []tally) result.Counts {
 	c := result.Counts{
 		Sent: l.total.sent, Confirmed: l.total.acked, Nacked: l.total.nacked, Returned: l.total.returned,
+		Committed: l.total.committed, Uncommitted: l.total.uncommitted,
 		Unconfirmed: l.total.unconfirmed, NotSent: l.total.notSent, Unroutable: l.total.unroutable,
 	}
 	for i := range ts {

@@ -32,7 +32,7 @@ func (r *report) course() {
 	}
 	r.add(CodeSubscriptionEmpty, result.SeverityInconclusive, unread, nil, "%s received nothing, so that from where in the stream it should have is not known", result.Plural(unread, "stream subscription"))
 	n := sumOf(r.ts, func(t *tally) int64 { return t.unaccounted })
-	r.add(CodeUnaccounted, result.SeverityInconclusive, n, nil, "%s neither received nor, as the broker counted at the end, in their queue, which no capture consumed%s",
+	r.add(CodeUnaccounted, result.SeverityInconclusive, n, nil, "%s neither received nor, as far as the broker told at the end, in their queue%s",
 		messages(n), r.where(func(t *tally) int64 { return t.unaccounted }))
 	if len(f.Ended) > 0 {
 		var texts []string
@@ -83,7 +83,7 @@ func (r *report) pace() {
 	var expected int64
 	for i := range r.ts {
 		if r.ts[i].queue.consumed {
-			expected += r.ts[i].Sent
+			expected += r.ts[i].expected
 		}
 	}
 	grew := f.Backlog != nil && *f.Backlog > f.BacklogBefore+f.BacklogBefore/2

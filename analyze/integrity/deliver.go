@@ -98,7 +98,7 @@ func (l *Ledger) intactOne(r *DeliveryRows, k int, p *producer, pg *page, a *arr
 	}
 	setBit(a.intact, slot)
 	c.unique++
-	if seq+1 < ln.next && !flagged && !l.x.dests[d].priority {
+	if seq+1 < ln.next && !flagged && !l.x.dests[d].unordered {
 		c.outOfOrder++
 		l.note(&l.total.outOfOrderFirst, l.exampleOf(r, k, p, d))
 	}

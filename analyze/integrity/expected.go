@@ -63,7 +63,7 @@ type dest struct {
 	queue     int
 	waits     bool // messages are expected to be received from it
 	automatic bool
-	priority  bool // order is not judged
+	unordered bool // order is not judged: priorities, or consumers that give messages back
 	stream    bool
 }
 
@@ -224,7 +224,8 @@ func (x *Expected) destOf(queue int) int32 {
 func (x *Expected) addDest(n int, stream bool) int32 {
 	q := &x.queues[n]
 	_, priority := q.argument("x-max-priority")
-	x.dests = append(x.dests, dest{queue: n, waits: q.consumed, automatic: q.automatic, priority: priority, stream: stream})
+	requeues, _ := q.requeues()
+	x.dests = append(x.dests, dest{queue: n, waits: q.consumed, automatic: q.automatic, unordered: priority || requeues, stream: stream})
 	d := int32(len(x.dests) - 1)
 	q.dests = append(q.dests, d)
 	return d

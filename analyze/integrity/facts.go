@@ -1,6 +1,10 @@
 package integrity
 
-import "leveret/analyze/result"
+import (
+	"slices"
+
+	"leveret/analyze/result"
+)
 
 // Facts are what the analysis learned beside the rows that the ledger joins.
 type Facts struct {
@@ -64,12 +68,13 @@ type Ended struct {
 func (f *Facts) consumersEnded(q *queue) int {
 	n := 0
 	for _, c := range q.consumers {
-		for _, e := range f.Ended {
-			if e.Capture == c.capture && e.Consumer == c.number {
-				n++
-				break
-			}
+		if f.consumerEnded(c) {
+			n++
 		}
 	}
 	return n
+}
+
+func (f *Facts) consumerEnded(c consumerOf) bool {
+	return slices.ContainsFunc(f.Ended, func(e Ended) bool { return e.Capture == c.capture && e.Consumer == c.number })
 }

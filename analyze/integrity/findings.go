@@ -39,6 +39,7 @@ const (
 	CodeClockSkew          = "clock_skew"
 	CodeClocksDiffer       = "clocks_differ"
 	CodeUnconfirmedAtStop  = "unconfirmed_at_stop"
+	CodeUncommittedAtStop  = "uncommitted_at_stop"
 	CodeContradictory      = "contradictory_confirms"
 	CodeReturnUnknown      = "returned_unattributed"
 	CodeGeneratorLimit     = "generator_limit"
@@ -77,8 +78,8 @@ func (r *report) messages() {
 	if n := min(c.CorruptUnattributed, c.Lost); n > 0 {
 		bound = fmt.Sprintf(", of which up to %s may be the corrupt ones", result.Group(n))
 	}
-	r.add(CodeLost, result.SeverityFail, c.Lost, t.lostFirst, "%s lost%s: confirmed by the broker, the queue drained, never received intact%s (policies, purges and consumers of others were not looked at)",
-		messages(c.Lost), bound, r.where(func(t *tally) int64 { return t.Lost }))
+	r.add(CodeLost, result.SeverityFail, c.Lost, t.lostFirst, "%s lost%s: %s by the broker, the queue drained, never received intact%s (policies, purges and consumers of others were not looked at)",
+		messages(c.Lost), bound, vouchedFor(c), r.where(func(t *tally) int64 { return t.Lost }))
 	r.add(CodeDuplicate, result.SeverityFail, c.Duplicates, t.duplicateFirst, "%s received again from a queue that had delivered the same message, without cause for a redelivery%s",
 		messages(c.Duplicates), r.where(func(t *tally) int64 { return t.Duplicates }))
 	which := "the stamps tell which they were"
@@ -97,9 +98,35 @@ func (r *report) messages() {
 		"%s missing that the broker never confirmed; the queue was drained%s", messages(c.MissingUnconfirmed), r.where(func(t *tally) int64 { return t.MissingUnconfirmed }))
 	r.add(CodeRemovedByRule, result.SeverityWarning, c.RemovedByRule, t.ruleFirst, "%s missing that a rule of the queue may have removed%s",
 		messages(c.RemovedByRule), r.where(func(t *tally) int64 { return t.RemovedByRule }))
-	r.add(CodeRedelivered, result.SeverityWarning, c.Redelivered, nil, "%s delivered with the redelivered flag set", messages(c.Redelivered))
+	r.redelivered()
 	r.foreign()
 	r.order()
+}
+
+// vouchedFor says how the broker took messages over.
+func vouchedFor(c *result.Counts) string {
+	switch {
+	case c.Committed == 0:
+		return "confirmed"
+	case c.Confirmed == 0:
+		return "committed"
+	}
+	return "confirmed or committed"
+}
+
+// redelivered is no more than a note where consumers asked for it.
+func (r *report) redelivered() {
+	severity, why := result.SeverityWarning, ""
+	for i := range r.ts {
+		switch requeues, _ := r.ts[i].queue.requeues(); {
+		case !requeues || r.ts[i].Redelivered == 0:
+		case r.ts[i].queue.kind == "quorum":
+			severity, why = result.SeverityNote, "; consumers give messages back (nack with requeue), and a quorum queue drops what exceeds its delivery limit (20 by default since RabbitMQ 4.0)"
+		case why == "":
+			severity, why = result.SeverityNote, "; consumers give messages back (nack with requeue)"
+		}
+	}
+	r.add(CodeRedelivered, severity, r.c.Redelivered, nil, "%s delivered with the redelivered flag set%s", messages(r.c.Redelivered), why)
 }
 
 // refusals are messages that the broker did not take, or had no queue for.
@@ -114,6 +141,7 @@ func (r *report) refusals() {
 	r.add(CodeUnroutable, severity, c.Unroutable, nil, "%s published where no queue is bound: confirmed does not mean routed", messages(c.Unroutable))
 	r.add(CodeNacked, result.SeverityWarning, c.Nacked, t.nackedFirst, "%s refused by the broker (basic.nack); they are not missing and not in the confirm latencies", messages(c.Nacked))
 	r.add(CodeUnconfirmedAtStop, result.SeverityWarning, c.Unconfirmed, nil, "%s neither acked nor nacked when the run ended", messages(c.Unconfirmed))
+	r.add(CodeUncommittedAtStop, result.SeverityWarning, c.Uncommitted, nil, "%s of transactions that were not committed when the run ended: the broker keeps none of them, so that they are not missing", messages(c.Uncommitted))
 	again := t.contradictions + r.f.ContradictoryConfirms
 	r.add(CodeContradictory, result.SeverityWarning, again, nil, "%s of the broker to messages that it had answered already", result.Plural(again, "confirm"))
 	r.add(CodeReturnUnknown, result.SeverityWarning, r.f.UnattributedReturns, nil, "%s returned that cannot be told which they were", messages(r.f.UnattributedReturns))
@@ -137,11 +165,14 @@ func (r *report) foreign() {
 func (r *report) order() {
 	var names []string
 	for i := range r.l.x.queues {
-		if _, ok := r.l.x.queues[i].argument("x-max-priority"); ok {
-			names = append(names, r.l.x.queues[i].name)
+		q := &r.l.x.queues[i]
+		if _, ok := q.argument("x-max-priority"); ok {
+			names = append(names, q.name+" (priorities)")
+		} else if some, _ := q.requeues(); some {
+			names = append(names, q.name+" (consumers give messages back)")
 		}
 	}
-	r.add(CodeOrderNotJudged, result.SeverityNote, int64(len(names)), nil, "order is not judged in %s with priorities: %s", result.Plural(int64(len(names)), "queue"), few(names))
+	r.add(CodeOrderNotJudged, result.SeverityNote, int64(len(names)), nil, "order is not judged in %s: %s", result.Plural(int64(len(names)), "queue"), few(names))
 }
 
 // where tells which queues a count is of, and with it the spans of missing messages.
@@ -225,7 +256,7 @@ func (r *report) recording() {
 		r.add(CodeStrangeFiles, result.SeverityWarning, n, nil, "%s left out that the capture's manifest does not know: %s", result.Plural(n, "file"), few(f.Strangers))
 	}
 	r.add(CodeContradiction, result.SeverityInconclusive, t.repeatedSends, nil, "%s recorded as sent twice", messages(t.repeatedSends))
-	r.add(CodeNotOneRun, result.SeverityInconclusive, int64(len(f.NotOneRun)), nil, "the captures are not of one run: %s; loss is not judged, and rates and latencies are of all of them together", few(f.NotOneRun))
+	r.add(CodeNotOneRun, result.SeverityInconclusive, int64(len(f.NotOneRun)), nil, "the captures are not of one run: %s; loss is not judged, there are no rates, and latencies are of all of them together", few(f.NotOneRun))
 	if r.l.x.tagClash {
 		r.add(CodeTagClash, result.SeverityInconclusive, 1, nil, "two of the captures stamp their messages with the same tag: their messages cannot be told apart")
 	}
@@ -249,8 +280,15 @@ func (r *report) notDrained() (names []string, note string) {
 		if !q.consumed {
 			part += " without a consumer"
 		}
+		var facts []string
 		if r.ts[i].ready >= 0 {
-			part += fmt.Sprintf(" (%s ready)", result.Group(r.ts[i].ready))
+			facts = append(facts, result.Group(r.ts[i].ready)+" ready")
+		}
+		if why := q.whyNotEmptied(); why != "" {
+			facts = append(facts, why)
+		}
+		if len(facts) > 0 {
+			part += " (" + strings.Join(facts, "; ") + ")"
 		}
 		names = append(names, part)
 	}

@@ -1,9 +1,11 @@
 package integrity
 
 import (
+	"math"
 	"slices"
 
 	"leveret/capture/event"
+	"leveret/capture/manifest"
 )
 
 // Rows come in runs: consecutive messages of one producer. Each run within a page is joined at once where nothing
@@ -20,9 +22,9 @@ func (l *Ledger) producer(capture int, number uint16, claimed bool) *producer {
 	p := &producer{capture: capture, number: int(number)}
 	switch {
 	case m == nil:
-		p.assumed, p.confirms = true, true
+		p.assumed, p.awaits = true, AwaitsConfirm
 	case int(number) < len(m.Producers):
-		p.confirms = m.Producers[number].Confirm > 0
+		p.awaits, p.turn = awaits(&m.Producers[number]), l.turnOf(capture, &m.Producers[number])
 	case claimed:
 		return nil
 	}
@@ -32,6 +34,40 @@ func (l *Ledger) producer(capture int, number uint16, claimed bool) *producer {
 	ps[number] = p
 	l.producers[capture] = ps
 	return p
+}
+
+func awaits(p *manifest.Producer) Answer {
+	switch {
+	case p.Confirm > 0:
+		return AwaitsConfirm
+	case p.TxSize > 0:
+		return AwaitsCommit
+	}
+	return NoAnswer
+}
+
+// turnKey says which routes of a capture are taken in turn.
+type turnKey struct{ capture, first, n int }
+
+// turnOf makes the turn of a producer, one for all with the same; nil where it has a single route or more than a page has
+// messages.
+func (l *Ledger) turnOf(capture int, p *manifest.Producer) *turn {
+	if p.Routes < 2 || p.Routes > l.size || p.Route < 0 {
+		return nil
+	}
+	k := turnKey{capture, p.Route, p.Routes}
+	if t := l.turns[k]; t != nil {
+		return t
+	}
+	t := &turn{n: uint64(p.Routes), routes: make([]int32, l.size+p.Routes)}
+	for i := range t.routes {
+		t.routes[i] = unknownRoute
+		if r := p.Route + i%p.Routes; r <= math.MaxUint16 {
+			t.routes[i] = l.x.route(capture, uint16(r))
+		}
+	}
+	l.turns[k] = t
+	return t
 }
 
 // Sends joins rows of sends.
@@ -49,7 +85,7 @@ func (l *Ledger) Sends(r *SendRows) {
 
 func (l *Ledger) send(p *producer, seq uint64, route int32, sent, due []int64) {
 	pg, slot, n := l.pageFor(p, seq>>l.shift), int(seq)&(l.size-1), len(sent)
-	pg.setRoute(slot, n, l.size, route)
+	pg.setRoute(p, seq-uint64(slot), slot, n, l.size, route)
 	if pg.ahead || countSpan(pg.sent, slot, n) > 0 || slices.Contains(sent, event.None) {
 		for i := range sent {
 			l.fill(p, seq+uint64(i), sent[i:i+1], due[i:i+1])
@@ -76,7 +112,7 @@ func (l *Ledger) send(p *producer, seq uint64, route int32, sent, due []int64) {
 // queue may still deliver it, so its times are kept to the end.
 func (l *Ledger) awaited(p *producer, rt *route) int {
 	n := len(rt.waits)
-	if p.confirms {
+	if p.awaits != NoAnswer {
 		n++
 	}
 	if !rt.known {
@@ -120,9 +156,10 @@ func (l *Ledger) sendOne(p *producer, pg *page, slot int, sent, due int64) {
 	if sent == event.None {
 		l.total.notSent++
 		if due != event.None {
-			// Without a manifest, answers seen so far tell whether confirms were on.
-			confirms := p.confirms && (!p.assumed || p.settled > 0)
-			l.answers.Unsent(due, confirms, len(l.x.routes[pg.routeOf(slot)].waits))
+			l.answers.Unsent(due, p.awaited(), len(l.x.routes[pg.routeOf(slot)].waits))
+		}
+		for _, d := range l.x.routes[pg.routeOf(slot)].all {
+			l.destCounts(d).published.notSent++
 		}
 		l.release(pg)
 		return
@@ -143,11 +180,11 @@ func (l *Ledger) meetConfirm(p *producer, pg *page, slot int) {
 	acked := testBit(pg.acked, slot)
 	switch {
 	case acked:
-		l.confirmed(pg, slot, l.earlyTime(pg, confirmDest, slot))
+		l.vouched(p.awaited() == AwaitsCommit, pg, slot, l.earlyTime(pg, confirmDest, slot))
 		p.answered++
 	case pg.nacked != nil && testBit(pg.nacked, slot):
 		p.answered++
-	case p.confirms:
+	case p.awaits != NoAnswer:
 		pg.open++
 	}
 	if pg.returns != nil && testBit(pg.returns, slot) {
@@ -194,9 +231,15 @@ func (l *Ledger) release(pg *page) {
 	pg.early = nil
 }
 
-// confirmed and delivered hand on the answers to messages from slot on, which were sent.
-func (l *Ledger) confirmed(pg *page, slot int, at ...int64) {
-	if sent, due, ok := l.times(pg, slot, len(at)); ok {
+// vouched and delivered hand on the answers to messages from slot on, which were sent: an ack, or the commit of their
+// transaction.
+func (l *Ledger) vouched(commit bool, pg *page, slot int, at ...int64) {
+	sent, due, ok := l.times(pg, slot, len(at))
+	switch {
+	case !ok:
+	case commit:
+		l.answers.Committed(at, sent, due)
+	default:
 		l.answers.Confirmed(at, sent, due)
 	}
 }

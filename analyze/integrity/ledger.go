@@ -55,19 +55,32 @@ type DeliveryRows struct {
 type Answers interface {
 	// Confirmed: at[i] is when the broker first acked a message.
 	Confirmed(at, sent, due []int64)
+	// Committed: at[i] is when the broker answered the commit of a message's transaction.
+	Committed(at, sent, due []int64)
 	// Delivered: at[i] is when a message was first received intact from one of the queues that it should reach.
 	Delivered(at, sent, due []int64)
 	// Expected: at these times, n more deliveries each became expected of consumed queues (a message was sent), or, n
-	// below zero, fewer (it was refused, or, as Finish finds, arrived damaged or is not in the queue any more).
+	// below zero, fewer (it was refused, or, as Finish finds, arrived damaged, was never committed, lies before the beginning of
+	// a stream's subscription, or is not in the queue any more).
 	Expected(at []int64, n int)
-	// Unconfirmed and Undelivered are called by Finish: a message that was neither acked nor nacked, and one that was never received
-	// intact from a consumed queue that it should have reached. due is event.None where there is none.
+	// Unconfirmed, Uncommitted and Undelivered are called by Finish: a message that was neither acked nor nacked, one whose
+	// transaction was not committed, and one that was never received intact from a consumed queue that it should have
+	// reached. due is event.None where there is none.
 	Unconfirmed(sent, due int64)
+	Uncommitted(sent, due int64)
 	Undelivered(sent, due int64)
-	// Unsent: a message that was due and never sent would have been confirmed (confirms is set), and received from so many
-	// consumed queues.
-	Unsent(due int64, confirms bool, queues int)
+	// Unsent: a message that was due and never sent would have had this answer, and been received from so many consumed queues.
+	Unsent(due int64, answer Answer, queues int)
 }
+
+// Answer is what a producer awaits of the broker for each message.
+type Answer uint8
+
+const (
+	NoAnswer      Answer = iota
+	AwaitsConfirm        // publisher confirms
+	AwaitsCommit         // transactions
+)
 
 // Options of a Ledger.
 type Options struct {
@@ -94,12 +107,15 @@ type Ledger struct {
 	dests     []destCounts  // by destination
 	total     totals
 	strays    []stray
+	turns     map[turnKey]*turn
 	watch     map[watched][]*example
 }
 
 // totals are the counts that belong to no queue.
 type totals struct {
 	sent, notSent, acked, nacked, returned int64
+	committed                              int64 // in a transaction whose commit was answered
+	uncommitted                            int64 // of producers with transactions, never committed
 	returnedWanted                         int64 // returned although the run's own topology leads to a queue
 	unroutable                             int64
 	unknownRoute                           int64 // sent where the queues are not known
@@ -116,7 +132,7 @@ type totals struct {
 
 // destCounts are the counts of one destination.
 type destCounts struct {
-	expected    int64 // sent here, not refused
+	expected    int64 // sent here, neither refused nor left without a commit
 	received    int64
 	unique      int64 // messages, received intact at least once
 	redelivered int64
@@ -127,6 +143,7 @@ type destCounts struct {
 	ownIntact   int64
 
 	// What Finish finds.
+	published  published
 	attributed int64 // corrupt bodies that are missing messages
 	neverSent  int64 // unique, but no row of sends tells of the message
 	absent     absence
@@ -135,6 +152,12 @@ type destCounts struct {
 	removable  bool   // a rule may have removed messages, whether or not absence is judged
 	spans      []span // of missing messages, the first few
 	manySpans  bool   // there are more
+}
+
+// published is what producers did, and were answered, with messages whose route leads to a destination, whether they arrived
+// there or not.
+type published struct {
+	sent, notSent, confirmed, committed, nacked, returned, unconfirmed, uncommitted int64
 }
 
 // stray is a corrupt body whose claimed message is in no page yet.
@@ -162,7 +185,7 @@ type example struct {
 
 // NewLedger makes an empty ledger.
 func NewLedger(x *Expected, answers Answers, o Options) *Ledger {
-	l := &Ledger{x: x, answers: answers, o: o}
+	l := &Ledger{x: x, answers: answers, o: o, turns: map[turnKey]*turn{}}
 	// A page is what is kept or given up at once: with very many producers it must be small, or the last page of each
 	// alone would fill the memory.
 	l.shift = 9

@@ -16,6 +16,7 @@ type page struct {
 	early         []*early
 
 	routes []int32 // by message; nil: all have route
+	shared bool    // routes are those of the producer's turn, not to be written
 	route  int32
 	seen   int32 // messages that a row of sends was seen of, those included that were not sent
 	open   int32 // answers that are awaited
@@ -108,6 +109,12 @@ func (pg *page) arrived(dest int32, slot int) bool {
 	return false
 }
 
+// claimed tells whether a corrupt body at a destination names a message.
+func (pg *page) claimed(dest int32, slot int) (yes bool) {
+	pg.each(func(a *arrivals) { yes = yes || a.dest == dest && a.corrupt != nil && testBit(a.corrupt, slot) })
+	return yes
+}
+
 func (pg *page) refused(slot int) bool {
 	return pg.nacked != nil && testBit(pg.nacked, slot) || pg.returns != nil && testBit(pg.returns, slot)
 }
@@ -119,12 +126,21 @@ func (pg *page) routeOf(slot int) int32 {
 	return pg.route
 }
 
-// setRoute notes the route of n messages from slot on.
-func (pg *page) setRoute(slot, n, size int, route int32) {
+// setRoute notes the route of n messages of a producer from slot on; first is the sequence of the page's first message.
+func (pg *page) setRoute(p *producer, first uint64, slot, n, size int, route int32) {
 	if pg.seen == 0 && pg.routes == nil {
 		pg.route = route
+		if p.turn != nil {
+			pg.routes, pg.shared = p.turn.page(first, size), true
+		}
 	}
-	if pg.routes == nil && route != pg.route {
+	if pg.shared && !slices.ContainsFunc(pg.routes[slot:slot+n], func(r int32) bool { return r != route }) {
+		return
+	}
+	switch {
+	case pg.shared:
+		pg.routes, pg.shared = slices.Clone(pg.routes), false
+	case pg.routes == nil && route != pg.route:
 		pg.routes = slices.Repeat([]int32{pg.route}, size)
 	}
 	if pg.routes != nil {
@@ -134,21 +150,49 @@ func (pg *page) setRoute(slot, n, size int, route int32) {
 	}
 }
 
+// turn holds routes that a producer's messages take in turn, so often one after the other that each page finds its own in
+// it: thousands of pages need no list of theirs.
+type turn struct {
+	n      uint64
+	routes []int32
+}
+
+func (t *turn) page(first uint64, size int) []int32 {
+	from := int(first % t.n)
+	return t.routes[from : from+size]
+}
+
 // producer is one producer of one capture.
 type producer struct {
 	capture, number int
-	confirms        bool
-	// assumed: no manifest says whether confirms were on; they were if there are any.
+	awaits          Answer
+	// assumed: no manifest says what the producer awaited; it was what came.
 	assumed  bool
-	settled  int64 // rows of settlements
+	confirms int64 // rows of acks and nacks
+	commits  int64 // rows of commits
 	sent     int64
-	answered int64 // sent, and acked or nacked
+	answered int64 // sent, and acked, nacked or committed
+
+	turn *turn // routes of the messages, where they go in turn; else nil
 
 	pages []*page          // by sequence / size, from 0 without large gaps
 	far   map[uint64]*page // the others: few, or a producer that does not begin near 0
 
 	lanes     []lane
 	laneIndex map[laneKey]int // once lanes are too many to search
+}
+
+// awaited is what the producer awaits; where no manifest tells, what answers seen so far say.
+func (p *producer) awaited() Answer {
+	switch {
+	case !p.assumed:
+		return p.awaits
+	case p.confirms > 0:
+		return AwaitsConfirm
+	case p.commits > 0:
+		return AwaitsCommit
+	}
+	return NoAnswer
 }
 
 // maxGap is how many pages a producer's list is extended by at most to reach one that lies beyond its end.

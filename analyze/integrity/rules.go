@@ -56,8 +56,54 @@ func (l *Ledger) eventRules(q *queue, f *Facts) (rules []string) {
 	return rules
 }
 
+// vanished tells whether nothing is known of what became of the queue: all its consumers ended early, and it could not be
+// asked afterwards. That is how the record of a run looks whose queue was deleted.
+func (q *queue) vanished(f *Facts) bool {
+	if !q.consumed || q.ready() >= 0 {
+		return false
+	}
+	for _, c := range q.consumers {
+		if !f.consumerEnded(c) {
+			return false
+		}
+	}
+	return true
+}
+
+// requeues tells whether consumers of the queue give messages back, and whether all of them do.
+func (q *queue) requeues() (some, all bool) {
+	all = q.consumed
+	for _, c := range q.consumers {
+		back := c.Nack && c.Requeue && !c.AutoAck
+		some, all = some || back, all && back
+	}
+	return some, all
+}
+
+// whyNotEmptied says what in the plan keeps the queue's consumers from emptying it; "" where nothing does.
+func (q *queue) whyNotEmptied() string {
+	if _, all := q.requeues(); all {
+		return "its consumers give every message back, nack with requeue, so that it cannot be drained"
+	}
+	limited, leaving := q.consumed, q.consumed
+	for _, c := range q.consumers {
+		limited = limited && c.Limit > 0
+		leaving = leaving && c.ExitWhen != ""
+	}
+	switch {
+	case limited:
+		return "its consumers stop after a number of messages"
+	case leaving:
+		return "its consumers stop when nothing comes any more"
+	}
+	return ""
+}
+
 // drained tells whether a capture proves that the queue was emptied after the last message was published.
 func (q *queue) drained(x *Expected, f *Facts) bool {
+	if _, all := q.requeues(); all {
+		return false // whatever is taken out comes back
+	}
 	for _, e := range q.ends {
 		if e.Drained && e.Consumed && e.endNS >= f.PublishStopNS {
 			return true

@@ -17,8 +17,14 @@ func (l *Ledger) Settlements(r *SettlementRows) {
 
 func (l *Ledger) settle(p *producer, seq uint64, kind event.SettlementKind, at []int64) {
 	pg, slot, n := l.pageFor(p, seq>>l.shift), int(seq)&(l.size-1), len(at)
-	p.settled += int64(n)
-	plain := kind == event.Ack && !pg.done && pg.nacked == nil
+	commit := kind == event.Commit
+	switch {
+	case commit:
+		p.commits += int64(n)
+	case kind != event.Return:
+		p.confirms += int64(n)
+	}
+	plain := (kind == event.Ack || commit) && !pg.done && pg.nacked == nil
 	if !plain || countSpan(pg.sent, slot, n) < n || countSpan(pg.acked, slot, n) > 0 {
 		for i := range at {
 			l.settleOne(p, pg, seq+uint64(i), slot+i, kind, at[i])
@@ -26,10 +32,10 @@ func (l *Ledger) settle(p *producer, seq uint64, kind event.SettlementKind, at [
 		return
 	}
 	setSpan(pg.acked, slot, n)
-	l.total.acked += int64(n)
+	*l.total.vouched(commit) += int64(n)
 	p.answered += int64(n)
-	l.confirmed(pg, slot, at...)
-	if p.confirms {
+	l.vouched(commit, pg, slot, at...)
+	if p.awaits != NoAnswer {
 		pg.open -= int32(n)
 		l.release(pg)
 	}
@@ -49,14 +55,14 @@ func (l *Ledger) settleOne(p *producer, pg *page, seq uint64, slot int, kind eve
 	if sent {
 		p.answered++
 	}
-	if kind == event.Ack {
-		l.total.acked++
+	if kind == event.Ack || kind == event.Commit {
+		*l.total.vouched(kind == event.Commit)++
 		setBit(pg.acked, slot)
 		if !sent {
 			l.setEarly(pg, confirmDest, slot, at)
 			return
 		}
-		l.confirmed(pg, slot, at)
+		l.vouched(kind == event.Commit, pg, slot, at)
 	} else {
 		l.total.nacked++
 		l.note(&l.total.nackedFirst, example{producer: p, seq: seq, dest: -1, consumer: -1, received: event.None})
@@ -69,10 +75,18 @@ func (l *Ledger) settleOne(p *producer, pg *page, seq uint64, slot int, kind eve
 			l.refuse(pg, slot, at)
 		}
 	}
-	if sent && p.confirms && !pg.done {
+	if sent && p.awaits != NoAnswer && !pg.done {
 		pg.open--
 		l.release(pg)
 	}
+}
+
+// vouched is the count of messages that the broker took: acked, or committed.
+func (t *totals) vouched(commit bool) *int64 {
+	if commit {
+		return &t.committed
+	}
+	return &t.acked
 }
 
 func (l *Ledger) returnOne(p *producer, pg *page, seq uint64, slot int, sent bool, at int64) {

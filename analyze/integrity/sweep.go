@@ -21,6 +21,7 @@ type fate uint8
 const (
 	unjudged fate = iota // rows of deliveries are missing: nobody can tell
 	waiting              // the queue was not drained
+	vanished             // the queue could not be asked any more when the run ended, and all its consumers had ended before
 	judged               // missing
 )
 
@@ -41,6 +42,8 @@ func (l *Ledger) Finish(f *Facts) {
 			c.fate = unjudged
 		case q.drained(l.x, f):
 			c.fate, c.rule = judged, rule
+		case q.vanished(f):
+			c.fate, c.rule = vanished, rule
 		default:
 			c.fate = waiting
 		}
@@ -61,14 +64,16 @@ func (l *Ledger) Finish(f *Facts) {
 }
 
 func (l *Ledger) finishProducer(p *producer) {
-	if p.assumed {
-		p.confirms = p.settled > 0
-	}
+	p.awaits, p.assumed = p.awaited(), false
 	l.total.sent += p.sent
-	if p.confirms {
+	switch p.awaits {
+	case AwaitsConfirm:
 		l.total.unconfirmed += p.sent - p.answered
+	case AwaitsCommit:
+		l.total.uncommitted += p.sent - p.answered
 	}
 	p.eachPage(func(n uint64, pg *page) {
+		l.countPublished(p, pg)
 		if pg.ahead {
 			l.countNeverSent(pg)
 		}
@@ -94,11 +99,18 @@ func (l *Ledger) countNeverSent(pg *page) {
 func (l *Ledger) finishWord(p *producer, pg *page, n uint64, w int) {
 	sent := pg.sent[w]
 	refused := word(pg.nacked, w) | word(pg.returns, w)
-	if p.confirms {
+	if p.awaits != NoAnswer {
 		for left := sent &^ pg.acked[w] &^ word(pg.nacked, w); left != 0; left &= left - 1 {
 			sent, due := l.timesOf(pg, w<<6+bits.TrailingZeros64(left))
-			l.answers.Unconfirmed(sent, due)
+			if p.awaits == AwaitsCommit {
+				l.answers.Uncommitted(sent, due)
+			} else {
+				l.answers.Unconfirmed(sent, due)
+			}
 		}
+	}
+	if p.awaits == AwaitsCommit {
+		refused |= l.forgo(pg, w, sent&^pg.acked[w]&^refused)
 	}
 	if pg.routes != nil {
 		for left := sent &^ refused; left != 0; left &= left - 1 {
@@ -110,6 +122,38 @@ func (l *Ledger) finishWord(p *producer, pg *page, n uint64, w int) {
 	if sent&^refused != 0 {
 		l.finishRoute(p, pg, n, w, sent&^refused, pg.route)
 	}
+}
+
+// forgo no longer expects messages (the bits of a word) whose transaction was not committed: the broker keeps none of them.
+// One that arrived nevertheless, intact or damaged, is not taken back. It returns the messages whose queues are known.
+func (l *Ledger) forgo(pg *page, w int, messages uint64) (forgone uint64) {
+	for left := messages; left != 0; left &= left - 1 {
+		slot := w<<6 + bits.TrailingZeros64(left)
+		rt := &l.x.routes[pg.routeOf(slot)]
+		if !rt.known {
+			continue
+		}
+		forgone |= left & -left
+		for _, d := range rt.all {
+			if !pg.arrived(d, slot) {
+				l.forgoAt(pg, slot, d, rt.waitsFor(d))
+			}
+		}
+	}
+	return forgone
+}
+
+func (l *Ledger) forgoAt(pg *page, slot int, d int32, waits bool) {
+	sent, due := l.timesOf(pg, slot)
+	if waits {
+		l.answers.Expected([]int64{sent}, -1)
+	}
+	if !waits || !pg.claimed(d, slot) {
+		l.destCounts(d).expected--
+		return
+	}
+	l.destCounts(d).attributed++
+	l.answers.Undelivered(sent, due)
 }
 
 // finishRoute looks at messages (the bits of one word) that have the same route.
@@ -134,7 +178,12 @@ func (l *Ledger) finishRoute(p *producer, pg *page, n uint64, w int, messages ui
 			}
 		})
 		if missing != 0 && l.x.dests[d].stream {
-			missing &= l.subscribed(p, d, n, w)
+			before := missing &^ l.subscribed(p, d, n, w)
+			missing &^= before
+			for left := before; left != 0; left &= left - 1 { // never to come: no part of a backlog
+				sent, _ := l.timesOf(pg, w<<6+bits.TrailingZeros64(left))
+				l.answers.Expected([]int64{sent}, -1)
+			}
 		}
 		for left := missing; left != 0; left &= left - 1 {
 			slot := w<<6 + bits.TrailingZeros64(left)
@@ -177,13 +226,13 @@ func (l *Ledger) absent(p *producer, pg *page, n uint64, slot int, d int32) {
 	case acked:
 		c.absent.acked++
 		list = &l.total.lostFirst
-	case p.confirms:
+	case p.awaits == AwaitsConfirm:
 		c.absent.unconfirmed++
 		list = &l.total.unconfirmedFirst
 	default:
 		c.absent.unasked++
 	}
-	if c.fate == judged || c.removable {
+	if c.fate >= vanished || c.removable {
 		// It is not in the queue any more, or may not be, and from when on nobody knows: it was no part of the backlog.
 		sent, _ := l.timesOf(pg, slot)
 		l.answers.Expected([]int64{sent}, -1)
@@ -221,6 +270,53 @@ func word(bits []uint64, w int) uint64 {
 		return 0
 	}
 	return bits[w]
+}
+
+// countPublished counts a page for the destinations of its messages.
+func (l *Ledger) countPublished(p *producer, pg *page) {
+	for w, sent := range pg.sent {
+		if sent == 0 {
+			continue
+		}
+		if pg.routes == nil {
+			l.countWord(p, pg, w, sent, pg.route)
+			continue
+		}
+		for left := sent; left != 0; { // messages of one route together
+			route := pg.routes[w<<6+bits.TrailingZeros64(left)]
+			same := uint64(0)
+			for rest := left; rest != 0; rest &= rest - 1 {
+				if pg.routes[w<<6+bits.TrailingZeros64(rest)] == route {
+					same |= rest & -rest
+				}
+			}
+			l.countWord(p, pg, w, same, route)
+			left &^= same
+		}
+	}
+}
+
+// countWord counts messages of a word that have one route.
+func (l *Ledger) countWord(p *producer, pg *page, w int, messages uint64, route int32) {
+	n := func(word uint64) int64 { return int64(bits.OnesCount64(messages & word)) }
+	acked, nacked := pg.acked[w], word(pg.nacked, w)
+	open := n(^(acked | nacked))
+	for _, d := range l.x.routes[route].all {
+		c := &l.destCounts(d).published
+		c.sent += n(^uint64(0))
+		c.nacked += n(nacked)
+		c.returned += n(word(pg.returns, w))
+		switch p.awaits {
+		case AwaitsConfirm:
+			c.confirmed += n(acked)
+			c.unconfirmed += open
+		case AwaitsCommit:
+			c.committed += n(acked)
+			c.uncommitted += open
+		default: // answers that nobody asked for
+			c.confirmed += n(acked)
+		}
+	}
 }
 
 func (l *Ledger) timesOf(pg *page, slot int) (sent, due int64) {

@@ -24,7 +24,7 @@ func (l *Ledger) Judge(f *Facts) Judgement {
 	ts := l.tallies(f)
 	j := Judgement{Verdict: result.Pass, Findings: []result.Finding{}, Counts: l.sum(ts)}
 	for i := range ts {
-		j.Queues = append(j.Queues, result.QueueCounts{Queue: ts[i].queue.name, Type: ts[i].queue.kind, Counts: ts[i].Counts})
+		j.Queues = append(j.Queues, result.QueueCounts{Queue: ts[i].queue.name, Type: ts[i].queue.kind, Counts: ts[i].Counts, RoutesUnknown: !l.RoutesKnown()})
 	}
 	r := &report{l: l, f: f, ts: ts, c: j.Counts}
 	r.messages()

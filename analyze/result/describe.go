@@ -63,6 +63,15 @@ func (c *Config) DescribeTopology() string {
 	if len(c.QueueTypes) > 0 {
 		s += " (" + strings.Join(c.QueueTypes, ", ") + ")"
 	}
+	if c.Queues > 1 && len(c.QueueNames) > 0 {
+		s += ": " + someOf(c.QueueNames, c.Queues)
+	}
+	switch c.Predeclared {
+	case "missing":
+		s += "; declared only what was not there"
+	case "strict":
+		s += "; nothing declared and nothing bound"
+	}
 	return s
 }
 
@@ -146,13 +155,15 @@ func (c *Config) DescribeConfirms() string {
 	switch {
 	case c.Producers == 0:
 		return ""
+	case c.PublishTxSize > 0 && c.Confirm == 0:
+		return "published in transactions of " + Plural(int64(c.PublishTxSize), "message")
 	case c.Confirm == 0:
 		return "no confirms"
 	}
 	return "confirm window " + Group(int64(c.Confirm))
 }
 
-// DescribeAcks: "acks manual, single; prefetch 100", "" without consumers.
+// DescribeAcks: "acks manual, single; prefetch 100", with what else is special about consuming; "" without consumers.
 func (c *Config) DescribeAcks() string {
 	if c.Consumers == 0 {
 		return ""
@@ -163,6 +174,21 @@ func (c *Config) DescribeAcks() string {
 	}
 	if c.Prefetch > 0 {
 		s += "; prefetch " + Group(int64(c.Prefetch))
+	}
+	if c.GlobalPrefetch > 0 {
+		s += "; prefetch " + Group(int64(c.GlobalPrefetch)) + " of a channel"
+	}
+	if c.ConsumeTxSize > 0 {
+		s += "; in transactions of " + Plural(int64(c.ConsumeTxSize), "ack")
+	}
+	if c.Polling {
+		s += "; polling with basic.get"
+		if c.PollIntervalNS > 0 {
+			s += " every " + time.Duration(c.PollIntervalNS).String()
+		}
+	}
+	if c.Consuming != "" {
+		s += "; " + c.Consuming
 	}
 	return s
 }
@@ -236,13 +262,15 @@ func (r *Result) DueUntil(in *Interval) int64 {
 	return in.EndNS
 }
 
-// Pick gives the latency of "confirm" or "delivery" and whether it counts from "service" or "response"; nil for other words.
+// Pick gives the latency of "confirm", "delivery" or "commit" and whether it counts from "service" or "response"; nil for other words.
 func (l *Latencies) Pick(what, from string) *Distribution {
 	side := &l.Confirm
 	switch what {
 	case "confirm":
 	case "delivery":
 		side = &l.Delivery
+	case "commit":
+		side = &l.Commit
 	default:
 		return nil
 	}
@@ -291,8 +319,10 @@ func (r *Result) WhyNoLatency(what, from string) string {
 		return ""
 	case d != nil:
 		return "no messages in the window"
-	case what == "confirm" && r.Config.Producers == 0:
+	case what != "delivery" && r.Config.Producers == 0:
 		return "no producers in this run"
+	case what == "confirm" && r.Config.Confirm == 0 && r.Config.PublishTxSize > 0:
+		return "published in transactions, whose commits take the place of confirms"
 	case what == "confirm" && r.Config.Confirm == 0:
 		return "confirms were off"
 	case what == "delivery" && r.Config.Consumers == 0:
@@ -305,6 +335,8 @@ func (r *Result) WhyNoLatency(what, from string) string {
 		return "no usable send time: the messages were sent by another tool or run"
 	case what == "confirm":
 		return "no message was confirmed"
+	case what == "commit":
+		return "no transaction was committed"
 	}
 	return "no message was delivered"
 }

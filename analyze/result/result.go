@@ -4,6 +4,8 @@
 // A value that could not be measured is nil (null), never 0.
 package result
 
+import "encoding/json"
+
 // SchemaVersion of the JSON form.
 const SchemaVersion = 1
 
@@ -50,6 +52,8 @@ type Result struct {
 	// Latency by what was measured; null where there is none, and then LatencyNote says why.
 	Latency     Latencies `json:"latency"`
 	LatencyNote string    `json:"latency_note,omitempty"`
+	// LatencyRemarks are sentences on what of the latencies is the plan's doing: rates and work of consumers, polling, transactions.
+	LatencyRemarks []string `json:"latency_remarks,omitempty"`
 
 	IntervalNS int64      `json:"interval_ns"`
 	Intervals  []Interval `json:"intervals"`
@@ -132,18 +136,39 @@ type Config struct {
 	Consumers   int      `json:"consumers"`
 	Queues      int      `json:"queues"`
 	QueueTypes  []string `json:"queue_types"`
+	// QueueNames are the first few of Queues.
+	QueueNames []string `json:"queue_names"`
+	// Predeclared: "missing" where the run declared only what it did not find, "strict" where it declared and bound nothing.
+	Predeclared string `json:"predeclared,omitempty"`
+	// Endpoints are the brokers that connections were given to, Allocation how; empty where there was one.
+	Endpoints  []string `json:"endpoints,omitempty"`
+	Allocation string   `json:"allocation,omitempty"`
+	// Environment are the variables that changed an option of the run.
+	Environment []string `json:"environment,omitempty"`
 	// Exchanges are those that producers publish to, RoutingKeys the first few keys of RoutingKeysTotal.
 	Exchanges        []Exchange `json:"exchanges"`
 	RoutingKeys      []string   `json:"routing_keys"`
 	RoutingKeysTotal int        `json:"routing_keys_total"`
 	// FanOut is the most queues that a message reaches, 0 where that is unknown for any.
-	FanOut      int      `json:"fan_out"`
-	Durable     bool     `json:"durable"`
-	Persistent  bool     `json:"persistent"`
-	SizesBytes  []int64  `json:"sizes_bytes"`
-	Confirm     int      `json:"confirm"`         // window, 0: none
-	AckMode     string   `json:"ack_mode"`        // "automatic", "manual, single", "manual, multiple every 10", "none" without consumers
-	Prefetch    int      `json:"prefetch"`        // 0: none
+	FanOut     int  `json:"fan_out"`
+	Durable    bool `json:"durable"`
+	Persistent bool `json:"persistent"`
+	// SizesBytes are the body sizes that were sent; of very many the least, the greatest and some others.
+	SizesBytes []int64 `json:"sizes_bytes"`
+	// Publishing is what else is special about the messages: stamp, properties, bodies; "" for nothing.
+	Publishing    string `json:"publishing,omitempty"`
+	Confirm       int    `json:"confirm"`                   // window, 0: none
+	PublishTxSize int    `json:"publish_tx_size,omitempty"` // messages of a transaction, 0: none
+	// AckMode: "automatic", "manual, single", "manual, multiple every 10", "nack, single, requeue", "mixed", "none" without consumers.
+	AckMode        string `json:"ack_mode"`
+	Prefetch       int    `json:"prefetch"`                  // 0: none
+	GlobalPrefetch int    `json:"global_prefetch,omitempty"` // of a channel
+	ConsumeTxSize  int    `json:"consume_tx_size,omitempty"` // acks of a transaction, 0: none
+	// Polling: consumers ask with basic.get, and wait so long after each answer.
+	Polling        bool  `json:"polling,omitempty"`
+	PollIntervalNS int64 `json:"poll_interval_ns,omitempty"`
+	// Consuming is what else is special about the consumers: work, rate, start, end, arguments; "" for nothing.
+	Consuming   string   `json:"consuming,omitempty"`
 	RateTotal   *float64 `json:"rate_msgs_per_s"` // offered, all producers; null in closed loop
 	OpenLoop    bool     `json:"open_loop"`       // a rate was set
 	Schedule    string   `json:"schedule"`        // what the rate alone doesn't say, "" where there is nothing of the kind
@@ -161,15 +186,22 @@ type Exchange struct {
 
 // Counts over the run, each of messages unless it says otherwise.
 //
+// Committed and Uncommitted are of messages published in transactions: those whose commit the broker answered, and those whose
+// commit it did not. The broker keeps no message of a transaction that was not committed, so that these are expected nowhere;
+// one that arrived nevertheless is received as any other. Nacked, Returned and Uncommitted messages are never Missing.
+// QueuedAtStop are messages that were never received; what consumers gave back and left in a queue is not among them.
+//
 // Received counts all deliveries, whoever sent what they carry. Missing takes in Lost, RemovedByRule, MissingUnconfirmed
 // and what is missing without confirms. Corrupt takes in CorruptUnattributed; a corrupt message that is told which it was
 // is not missing.
 type Counts struct {
 	Sent                int64 `json:"sent"`
 	Confirmed           int64 `json:"confirmed"`
+	Committed           int64 `json:"committed"`
 	Nacked              int64 `json:"nacked"`
 	Returned            int64 `json:"returned"`
 	Unconfirmed         int64 `json:"unconfirmed"`
+	Uncommitted         int64 `json:"uncommitted"`
 	NotSent             int64 `json:"not_sent"`
 	Received            int64 `json:"received"`
 	ReceivedUnique      int64 `json:"received_unique"`
@@ -189,11 +221,38 @@ type Counts struct {
 	Foreign             int64 `json:"foreign"`
 }
 
-// QueueCounts are the counts that have a meaning per queue.
+// QueueCounts are the counts of one queue. What producers did (sent, confirmed, nacked, ...) is of the messages whose route leads
+// to the queue, so that over several queues a message counts several times.
 type QueueCounts struct {
 	Queue  string `json:"queue"`
 	Type   string `json:"type"`
 	Counts Counts `json:"counts"`
+	// RoutesUnknown: some messages may have gone to the queue or not. In JSON the counts of what producers did are null then.
+	RoutesUnknown bool `json:"routes_unknown,omitempty"`
+}
+
+// MarshalJSON writes null for what is not known.
+func (q QueueCounts) MarshalJSON() ([]byte, error) {
+	type plain QueueCounts
+	if !q.RoutesUnknown {
+		return json.Marshal(plain(q))
+	}
+	type published struct {
+		Counts
+		Sent        *int64 `json:"sent"`
+		Confirmed   *int64 `json:"confirmed"`
+		Committed   *int64 `json:"committed"`
+		Nacked      *int64 `json:"nacked"`
+		Returned    *int64 `json:"returned"`
+		Unconfirmed *int64 `json:"unconfirmed"`
+		Uncommitted *int64 `json:"uncommitted"`
+		NotSent     *int64 `json:"not_sent"`
+		Unroutable  *int64 `json:"unroutable"`
+	}
+	return json.Marshal(struct {
+		plain
+		Counts published `json:"counts"`
+	}{plain(q), published{Counts: q.Counts}})
 }
 
 // Window in which rates were counted.
@@ -209,10 +268,12 @@ type Window struct {
 	DrainEndNS *int64 `json:"drain_end_ns"`
 }
 
-// Rates over the window; the drain has its own. Nil where nothing of the kind was expected.
+// Rates over the window; the drain has its own. Nil where nothing of the kind was expected, and all of them where captures
+// of several runs are looked at together.
 type Rates struct {
 	Sent      *float64 `json:"sent_msgs_per_s"`
 	Confirmed *float64 `json:"confirmed_msgs_per_s"`
+	Committed *float64 `json:"committed_msgs_per_s"`
 	Received  *float64 `json:"received_msgs_per_s"`
 	SentBytes *float64 `json:"sent_body_bytes_per_s"`
 	// Drain is over DrainNS, from the stop of publishing to the last message received; nil where that is under 10 ms or of
@@ -225,6 +286,8 @@ type Rates struct {
 type Latencies struct {
 	Confirm  Latency `json:"confirm"`
 	Delivery Latency `json:"delivery"`
+	// Commit is to the answer to the commit of a message's transaction; absent without transactions.
+	Commit Latency `json:"commit,omitzero"`
 }
 
 // Latency counted from sent (service) and from due (response; null in closed loop).
@@ -303,6 +366,7 @@ type Interval struct {
 	Due       int64     `json:"due"` // 0 in closed loop
 	Sent      int64     `json:"sent"`
 	Confirmed int64     `json:"confirmed"`
+	Committed int64     `json:"committed,omitempty"` // 0 without transactions
 	Nacked    int64     `json:"nacked"`
 	Returned  int64     `json:"returned"`
 	Received  int64     `json:"received"`
@@ -316,7 +380,7 @@ type Interval struct {
 
 // Curve is a percentile curve: points by rising percentile, exact at each.
 type Curve struct {
-	What   string       `json:"what"`  // "confirm" or "delivery"
+	What   string       `json:"what"`  // "confirm", "delivery" or "commit"
 	From   string       `json:"from"`  // "service" or "response"
 	Count  int64        `json:"count"` // messages behind it, censored ones included
 	Points []CurvePoint `json:"points"`

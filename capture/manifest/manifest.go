@@ -303,6 +303,8 @@ type Outcome struct {
 	// Counters of the engine itself: the rows of the capture must agree with them.
 	Sent      int64 `json:"sent"`
 	Confirmed int64 `json:"confirmed"`
+	// Committed are messages in transactions whose commit was answered.
+	Committed int64 `json:"committed,omitempty"`
 	Nacked    int64 `json:"nacked"`
 	Returned  int64 `json:"returned"`
 	Received  int64 `json:"received"`
