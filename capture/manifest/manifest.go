@@ -5,7 +5,11 @@
 // Nothing here ever holds a password: a URI is stored without its user's secret.
 package manifest
 
-import "leveret/capture/event"
+import (
+	"time"
+
+	"leveret/capture/event"
+)
 
 // FormatVersion is part of the format: it is raised when a reader of the old one would misread the new one.
 const FormatVersion = 1
@@ -128,7 +132,8 @@ type Queue struct {
 	Durable    bool   `json:"durable"`
 	Exclusive  bool   `json:"exclusive"`
 	AutoDelete bool   `json:"auto_delete"`
-	Declare    bool   `json:"declare"`
+	// Declare: made by the run; if not, it was there, and the other fields are what the options say of it.
+	Declare bool `json:"declare"`
 	// ServerNamed: the run asked the broker for a name.
 	ServerNamed bool  `json:"server_named"`
 	Arguments   []Arg `json:"arguments,omitempty"`
@@ -136,11 +141,20 @@ type Queue struct {
 	ReadyAtStart *int64 `json:"ready_at_start"`
 }
 
-// Arg is one argument of a queue, a binding or a consumer, or a header. Value is string, bool, or int64 (JSON number without fraction).
+// Arg is one argument of a queue, a binding or a consumer, or a header. Value is string, bool, int64 (JSON number without
+// fraction), or Timestamp.
 type Arg struct {
 	Key   string `json:"key"`
 	Value any    `json:"value"`
 }
+
+// Timestamp is a value that travels as an AMQP timestamp, in seconds since the Unix epoch; in JSON it is text (RFC 3339).
+type Timestamp int64
+
+func (t Timestamp) String() string { return time.Unix(int64(t), 0).UTC().Format(time.RFC3339) }
+
+// MarshalText makes the JSON text.
+func (t Timestamp) MarshalText() ([]byte, error) { return []byte(t.String()), nil }
 
 // Binding of a queue to an exchange.
 type Binding struct {

@@ -105,7 +105,7 @@ type recording struct {
 	dir      string
 	endpoint loadcore.Endpoint
 	faults   broker.Faults
-	topology *manifest.Topology
+	layout   *layout
 	plan     *loadcore.Plan
 	outcome  runOutcome
 }
@@ -128,11 +128,11 @@ func (r *recording) prepare() error {
 	if r.endpoint, err = endpointOf(o); err != nil {
 		return err
 	}
-	if r.topology, err = topologyOf(o); err != nil {
-		return err
-	}
 	if o.ID == "" {
 		o.ID = "run-" + time.Now().Format("20060102-150405.000")
+	}
+	if r.layout, err = layoutOf(o, r.given); err != nil {
+		return err
 	}
 	r.dir = o.Capture
 	if r.dir == "" {
@@ -141,13 +141,10 @@ func (r *recording) prepare() error {
 	if err := o.Report.Check(); err != nil {
 		return err
 	}
-	if err := checkLanes(o); err != nil {
-		return err
-	}
 	if err = r.schedule(); err != nil {
 		return err
 	}
-	if r.plan, err = planOf(o, r.topology); err != nil {
+	if r.plan, err = planOf(o, r.layout); err != nil {
 		return err
 	}
 	return r.plan.Validate()
@@ -185,7 +182,7 @@ func (r *recording) record(ctx context.Context) (bool, error) {
 	if err != nil {
 		return false, err
 	}
-	session, err := topology.Declare(ctx, r.endpoint, r.options.ID+" topology", r.topology)
+	session, err := r.declare(ctx, peer)
 	if err != nil {
 		return false, err
 	}
@@ -212,6 +209,25 @@ func (r *recording) meet(ctx context.Context) (manifest.Broker, error) {
 	}
 	fmt.Fprintln(r.err, planLine(r.plan))
 	return peer, r.plan.Preflight(ctx, &peer)
+}
+
+// declare makes the topology, as the broker that was met takes it.
+func (r *recording) declare(ctx context.Context, peer manifest.Broker) (*topology.Session, error) {
+	l := r.layout
+	if !peer.Embedded {
+		if n := settleDurability(l.topology, peer.Version); n > 0 {
+			l.notes = append(l.notes, fmt.Sprintf("%s declared durable: this broker takes no transient queue that is not exclusive", plural(n, "queue")))
+		}
+	}
+	for _, note := range l.notes {
+		fmt.Fprintln(r.err, "note:", note)
+	}
+	session, err := topology.Declare(ctx, r.endpoint, r.options.ID+" topology", l.topology)
+	if err != nil {
+		return nil, err
+	}
+	session.DeleteAtEnd(l.polled())
+	return session, nil
 }
 
 // captured runs the load between the opening and the closing of the capture.
@@ -245,7 +261,7 @@ func (r *recording) captured(ctx context.Context, peer manifest.Broker) (bool, e
 func (r *recording) manifest(peer manifest.Broker) *manifest.Manifest {
 	m := &manifest.Manifest{
 		FormatVersion: manifest.FormatVersion, ID: r.options.ID, Tool: toolFacts(), Tag: r.plan.Tag,
-		Command: r.command, Options: r.values, Host: hostFacts(), Broker: peer, Topology: *r.topology,
+		Command: r.command, Options: r.values, Host: hostFacts(), Broker: peer, Topology: *r.layout.topology,
 		Connections: r.plan.Connections, Producers: r.plan.Producers, Consumers: r.plan.Consumers,
 		Drive: string(r.plan.ChosenDrive()), Pin: string(r.plan.Pin), CoalesceNS: int64(r.plan.CoalesceBound()),
 		ClockStart: r.plan.Clock.Snapshot(),
@@ -253,6 +269,7 @@ func (r *recording) manifest(peer manifest.Broker) *manifest.Manifest {
 	for _, v := range r.variables {
 		m.Environment = append(m.Environment, v.Name)
 	}
+	m.Notes = append(m.Notes, r.layout.notes...)
 	for _, a := range r.plan.SourceAddresses {
 		m.SourceAddresses = append(m.SourceAddresses, a.String())
 	}
@@ -263,10 +280,10 @@ func (r *recording) manifest(peer manifest.Broker) *manifest.Manifest {
 }
 
 // planOf lays out what the engine is to do; the endpoint follows when it is known.
-func planOf(o *options.Run, t *manifest.Topology) (*loadcore.Plan, error) {
+func planOf(o *options.Run, l *layout) (*loadcore.Plan, error) {
 	p := &loadcore.Plan{
-		Clock: event.NewClock(), Tag: newTag(), ID: o.ID, Topology: t,
-		Producers: producersOf(o), Consumers: consumersOf(o, t), Connections: o.Producers + o.Consumers,
+		Clock: event.NewClock(), Tag: newTag(), ID: o.ID, Topology: l.topology,
+		Producers: l.producers, Consumers: l.consumers, Connections: l.connections,
 		Time: o.Time, ConnectTimeout: o.ConnectTimeout, ConfirmTimeout: o.ConfirmTimeout,
 		DrainTimeout: orNone(o.DrainTimeout), CloseTimeout: orNone(o.ShutdownTimeout),
 		Coalesce: o.Coalesce, Drive: driveOf(o.Drive), Pin: pinOf(o.Pin), ConnectRate: o.ConnectRate,

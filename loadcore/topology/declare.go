@@ -18,6 +18,14 @@ type declarer struct {
 	topology *manifest.Topology
 	// fresh holds exchanges that are known not to have existed before: nobody else's bindings are on them.
 	fresh map[string]bool
+	// types are those learned of exchanges that existed, by name.
+	types map[string]string
+	ways  map[string]*ways // by exchange, as far as they were asked for
+	looks int              // for queues that only the default exchange's routes name
+}
+
+func newDeclarer(t *manifest.Topology) *declarer {
+	return &declarer{topology: t, fresh: map[string]bool{}, types: map[string]string{}, ways: map[string]*ways{}}
 }
 
 func (d *declarer) all() error {
@@ -52,18 +60,21 @@ func (d *declarer) exchanges() error {
 }
 
 func (d *declarer) exchange(e *manifest.Exchange) error {
-	if builtIn(e.Name) {
+	if _, everywhere := builtInTypes[e.Name]; everywhere || e.Name == "" {
 		return nil
 	}
-	if !e.Declare || d.topology.Predeclared {
-		err := d.lookForExchange(e.Name)
-		return refused("looking for exchange", e.Name, asItIs{}, err)
+	if !e.Declare {
+		return refused("looking for exchange", e.Name, asItIs{}, d.lookForExchange(e.Name))
 	}
 	// A broker notes a failed look in its log, so it is done only where the answer matters.
-	if d.leadsNowhere(e.Name) {
+	if d.topology.Predeclared || d.leadsNowhere(e.Name) {
 		err := d.lookForExchange(e.Name)
 		if err != nil && !isNotFound(err) {
 			return refused("looking for exchange", e.Name, nil, err)
+		}
+		if err == nil && d.topology.Predeclared {
+			e.Declare = false
+			return d.learnType(e)
 		}
 		d.fresh[e.Name] = err != nil
 	}
@@ -73,6 +84,43 @@ func (d *declarer) exchange(e *manifest.Exchange) error {
 	}
 	err = ch.ExchangeDeclare(e.Name, e.Type, e.Durable, e.AutoDelete, false, false, nil)
 	return refused("declaring exchange", e.Name, exchangeContext{e}, err)
+}
+
+// learnType finds out the type of an exchange that is there. AMQP 0-9-1 has no question for it, but a declaration with
+// another type is refused with the type that there is, and one with the same changes nothing. Only types that every broker
+// knows are tried, as an unknown one costs the connection.
+func (d *declarer) learnType(e *manifest.Exchange) error {
+	asked := e.Type
+	e.Type = ""
+	if !standard(asked) || !d.bound(e.Name) {
+		return nil
+	}
+	ch, err := d.channel()
+	if err != nil {
+		return err
+	}
+	err = ch.ExchangeDeclare(e.Name, asked, e.Durable, e.AutoDelete, false, false, nil)
+	var refusal *amqp.Error
+	switch {
+	case err == nil:
+		e.Type = asked
+	case !errors.As(err, &refusal) || !refusal.Server:
+		return refused("looking for exchange", e.Name, nil, err)
+	default:
+		switch argument, current, ok := difference(refusal); {
+		case ok && argument == "type":
+			e.Type = current
+		case ok: // types are compared first
+			e.Type = asked
+		}
+	}
+	d.types[e.Name] = e.Type
+	return nil
+}
+
+// bound reports whether the run binds to the exchange.
+func (d *declarer) bound(exchange string) bool {
+	return slices.ContainsFunc(d.topology.Bindings, func(b manifest.Binding) bool { return b.Exchange == exchange })
 }
 
 // leadsNowhere reports whether a route through the exchange reaches no queue by our own bindings.
@@ -105,14 +153,25 @@ func (d *declarer) queues() error {
 }
 
 func (d *declarer) queue(q *manifest.Queue) error {
+	if q.Exclusive {
+		// The connection of its consumers makes it, so it is new and empty.
+		q.ReadyAtStart = new(int64)
+		return nil
+	}
 	if !q.Declare || d.topology.Predeclared {
 		ready, err := d.ready(q.Name)
 		if err == nil {
-			q.ReadyAtStart = &ready
+			q.Declare, q.ReadyAtStart = false, &ready
+			return nil
 		}
-		return refused("looking for queue", q.Name, asItIs{}, err)
+		if !q.Declare {
+			return refused("looking for queue", q.Name, asItIs{}, err)
+		}
+		if !isNotFound(err) {
+			return refused("looking for queue", q.Name, nil, err)
+		}
 	}
-	args, err := table(q)
+	args, err := table(describeQueue(q), q.Arguments)
 	if err != nil {
 		return err
 	}
@@ -131,6 +190,8 @@ func (d *declarer) queue(q *manifest.Queue) error {
 	return nil
 }
 
+func describeQueue(q *manifest.Queue) string { return fmt.Sprintf("queue %q", q.Name) }
+
 // ready counts the ready messages of an existing queue with a passive declare.
 func (d *declarer) ready(name string) (int64, error) {
 	ch, err := d.channel()
@@ -142,29 +203,35 @@ func (d *declarer) ready(name string) (int64, error) {
 }
 
 func (d *declarer) bindings() error {
-	if d.topology.Predeclared {
+	if d.topology.Strict {
 		return nil
 	}
 	for _, b := range d.topology.Bindings {
+		q := &d.topology.Queues[b.Queue]
+		if q.Exclusive { // bound where it is declared
+			continue
+		}
+		args, err := table(fmt.Sprintf("binding of queue %q", q.Name), b.Arguments)
+		if err != nil {
+			return err
+		}
 		ch, err := d.channel()
 		if err != nil {
 			return err
 		}
-		queue := d.topology.Queues[b.Queue].Name
-		err = ch.QueueBind(queue, b.RoutingKey, b.Exchange, false, nil)
-		if err != nil {
-			return refused("binding queue", queue, bindingContext{b}, err)
+		if err = ch.QueueBind(q.Name, b.RoutingKey, b.Exchange, false, args); err != nil {
+			return refused("binding queue", q.Name, bindingContext{b}, err)
 		}
 	}
 	return nil
 }
 
-// table turns a queue's arguments into the library's form.
-func table(q *manifest.Queue) (amqp.Table, error) {
+// table turns arguments into the library's form; what names their owner in errors.
+func table(what string, arguments []manifest.Arg) (amqp.Table, error) {
 	args := amqp.Table{}
-	for _, a := range q.Arguments {
+	for _, a := range arguments {
 		if _, twice := args[a.Key]; twice {
-			return nil, fmt.Errorf("queue %q: argument %s is given twice", q.Name, a.Key)
+			return nil, fmt.Errorf("%s: argument %s is given twice", what, a.Key)
 		}
 		switch v := a.Value.(type) {
 		case string, bool, int64:
@@ -173,11 +240,11 @@ func table(q *manifest.Queue) (amqp.Table, error) {
 			args[a.Key] = int64(v)
 		case float64: // a number read back from a manifest
 			if v != math.Trunc(v) || math.Abs(v) >= 1<<53 {
-				return nil, fmt.Errorf("queue %q: argument %s=%v: want a whole number", q.Name, a.Key, v)
+				return nil, fmt.Errorf("%s: argument %s=%v: want a whole number", what, a.Key, v)
 			}
 			args[a.Key] = int64(v)
 		default:
-			return nil, fmt.Errorf("queue %q: argument %s: values of type %T are not supported, want text, a whole number, true or false", q.Name, a.Key, v)
+			return nil, fmt.Errorf("%s: argument %s: values of type %T are not supported, want text, a whole number, true or false", what, a.Key, v)
 		}
 	}
 	return args, nil

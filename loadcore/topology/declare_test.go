@@ -220,7 +220,7 @@ func TestQuorumQueue(t *testing.T) {
 	}
 }
 
-func TestPredeclaredDeclaresNothing(t *testing.T) {
+func TestStrictDeclaresNothing(t *testing.T) {
 	uri := rabbitmqtest.Shared(t).URI(t)
 	ch := other(t, uri)
 	if err := ch.ExchangeDeclare("e", "topic", true, false, false, false, nil); err != nil {
@@ -229,7 +229,7 @@ func TestPredeclaredDeclaresNothing(t *testing.T) {
 	if _, err := ch.QueueDeclare("q", true, false, false, false, nil); err != nil {
 		t.Fatal(err)
 	}
-	top := &manifest.Topology{Predeclared: true,
+	top := &manifest.Topology{Predeclared: true, Strict: true,
 		Exchanges: []manifest.Exchange{{Name: "e", Type: "direct", Declare: true}}, // the wrong type: not declared, so not refused
 		Queues:    []manifest.Queue{{Name: "q", Declare: true}},                    // not durable: likewise
 		Bindings:  []manifest.Binding{{Exchange: "e", Queue: 0, RoutingKey: "k"}},
@@ -247,8 +247,8 @@ func TestPredeclaredDeclaresNothing(t *testing.T) {
 		t.Error("the queue was bound")
 	}
 	for _, nope := range []*manifest.Topology{
-		{Predeclared: true, Exchanges: []manifest.Exchange{{Name: "nope", Declare: true}}},
-		{Predeclared: true, Queues: []manifest.Queue{{Name: "nope", Declare: true}}},
+		{Predeclared: true, Strict: true, Exchanges: []manifest.Exchange{{Name: "nope", Declare: true}}},
+		{Predeclared: true, Strict: true, Queues: []manifest.Queue{{Name: "nope", Declare: true}}},
 	} {
 		_, err := topology.Declare(t.Context(), endpoint(t, uri), "test", nope)
 		var refusal *topology.Error

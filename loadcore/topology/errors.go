@@ -58,7 +58,7 @@ func (asItIs) advise(refusal *amqp.Error) string {
 	if refusal.Code != amqp.NotFound {
 		return ""
 	}
-	return "this run does not declare it: check the name, and the vhost in the URI, or create it first"
+	return "this run does not declare it: check the name, and the vhost in the URI, or create it first; --predeclared declares what is missing, --predeclared=strict nothing"
 }
 
 // remedies that hold whatever was being done.
@@ -91,7 +91,8 @@ func plainValue(text string) string {
 	return text
 }
 
-const orElse = ", or choose another name, or delete it"
+// orElse ends the remedies for something that exists and is not the same.
+const orElse = ", or use it as it is with --predeclared, or choose another name, or delete it"
 
 type exchangeContext struct{ e *manifest.Exchange }
 
@@ -101,7 +102,7 @@ func (c exchangeContext) advise(refusal *amqp.Error) string {
 	case ok && argument == "type":
 		return "it exists: --type " + current + orElse
 	case ok:
-		return "it exists with another " + argument + ": choose another --exchange, or delete it"
+		return "it exists with another " + argument + ": use it as it is with --predeclared, or choose another --exchange, or delete it"
 	case refusal.Code == amqp.CommandInvalid || refusal.Code == amqp.PreconditionFailed:
 		return fmt.Sprintf("does the broker have the type %q? --type direct, fanout, topic and headers are everywhere", c.e.Type)
 	}

@@ -29,14 +29,18 @@ func (d *declarer) routes() error {
 	return nil
 }
 
+// mostLooks bounds how many queues are looked for that only the routing keys of the default exchange name: each look that
+// fails costs a channel, and a line in the broker's log.
+const mostLooks = 64
+
 // defaultRoute: the default exchange reaches the queue that the routing key names, and no other.
 func (d *declarer) defaultRoute(r *manifest.Route) error {
-	r.Queues, r.Known = []int{}, true
-	for i, q := range d.topology.Queues {
-		if q.Name == r.RoutingKey {
-			r.Queues = append(r.Queues, i)
-			return nil
-		}
+	if d.ownQueue(r) {
+		return nil
+	}
+	if d.looks++; d.looks > mostLooks {
+		r.Known = false
+		return nil
 	}
 	_, err := d.ready(r.RoutingKey)
 	if isNotFound(err) {
@@ -50,45 +54,135 @@ func (d *declarer) defaultRoute(r *manifest.Route) error {
 	return nil
 }
 
+// ownQueue settles a route of the default exchange as far as the run itself knows: to the queue of that name, or, with
+// random keys, to none.
+func (d *declarer) ownQueue(r *manifest.Route) (settled bool) {
+	r.Queues, r.Known = []int{}, true
+	if r.Random {
+		return true
+	}
+	i := slices.IndexFunc(d.topology.Queues, func(q manifest.Queue) bool { return q.Name == r.RoutingKey })
+	if i < 0 {
+		return false
+	}
+	r.Queues = append(r.Queues, i)
+	return true
+}
+
 // boundRoute follows the bindings that this run made.
 func (d *declarer) boundRoute(r *manifest.Route) {
 	queues, followed := d.reached(r.Exchange, r.RoutingKey)
 	r.Queues = queues
-	r.Known = len(queues) > 0 || followed && d.fresh[r.Exchange]
+	r.Known = followed && (len(queues) > 0 || d.fresh[r.Exchange])
+}
+
+// Resolve works out the routes of t without a broker, as they will be if everything that t declares is new, and everything
+// that it does not declare is as t says. It is for showing what a run would do; Declare finds out how it is.
+func Resolve(t *manifest.Topology) {
+	d := newDeclarer(t)
+	for _, e := range t.Exchanges {
+		d.fresh[e.Name] = e.Declare
+	}
+	for i := range t.Routes {
+		if r := &t.Routes[i]; r.Exchange != "" {
+			d.boundRoute(r)
+		} else if !d.ownQueue(r) {
+			r.Known = false
+		}
+	}
+}
+
+// ways are where the run's own bindings of one exchange lead.
+type ways struct {
+	followed bool               // all of them could be followed
+	exact    map[string][]int   // by the key that a message must have
+	every    []int              // whatever the key
+	patterns []manifest.Binding // by topicMatches
 }
 
 // reached returns the queues that the run's own bindings lead to, ascending and not nil; followed is false where that
-// cannot be told.
+// cannot be told. The caller must not change the queues.
 func (d *declarer) reached(exchange, key string) (queues []int, followed bool) {
-	queues = []int{}
-	if d.topology.Predeclared {
-		return queues, false
+	w := d.ways[exchange]
+	if w == nil {
+		w = d.follow(exchange)
+		d.ways[exchange] = w
 	}
-	matches := matcher(d.exchangeType(exchange))
-	if matches == nil {
-		return queues, false
+	exact := w.exact[key]
+	if len(w.patterns) == 0 {
+		switch {
+		case len(exact) == 0:
+			return w.every, w.followed
+		case len(w.every) == 0:
+			return exact, w.followed
+		}
 	}
-	for _, b := range d.topology.Bindings {
-		if b.Exchange == exchange && matches(b.RoutingKey, key) && !slices.Contains(queues, b.Queue) {
+	queues = slices.Concat([]int{}, w.every, exact)
+	for _, b := range w.patterns {
+		if topicMatches(b.RoutingKey, key) {
 			queues = append(queues, b.Queue)
 		}
 	}
 	slices.Sort(queues)
-	return queues, true
+	return slices.Compact(queues), w.followed
 }
 
-// exchangeType returns the type of an exchange, "" where it is not known: that of one which the run did not declare cannot
-// be asked for in AMQP 0-9-1.
+// follow sorts the bindings of an exchange by how its type compares keys. Each binding of a queue stands in only one of the
+// lists, so that none of them has a queue twice under one key.
+func (d *declarer) follow(exchange string) *ways {
+	w := &ways{exact: map[string][]int{}, every: []int{}}
+	kind := d.exchangeType(exchange)
+	if d.topology.Strict || !standard(kind) {
+		return w
+	}
+	w.followed = true
+	for _, b := range d.topology.Bindings {
+		switch {
+		case b.Exchange != exchange:
+		case kind == amqp.ExchangeHeaders && len(b.Arguments) > 0:
+			w.followed = false // it depends on the headers of each message
+		case kind == amqp.ExchangeFanout || kind == amqp.ExchangeHeaders: // all of no headers match every message
+			w.every = insert(w.every, b.Queue)
+		case kind == amqp.ExchangeTopic && strings.ContainsAny(b.RoutingKey, "*#"):
+			w.patterns = append(w.patterns, b)
+		default:
+			w.exact[b.RoutingKey] = insert(w.exact[b.RoutingKey], b.Queue)
+		}
+	}
+	return w
+}
+
+// insert keeps a list ascending, and without duplicates.
+func insert(list []int, n int) []int {
+	if i, found := slices.BinarySearch(list, n); !found {
+		return slices.Insert(list, i, n)
+	}
+	return list
+}
+
+// standard types of exchanges are on every broker (AMQP 0-9-1 section 3.1.3) and look at nothing but keys, or headers.
+func standard(exchangeType string) bool {
+	switch exchangeType {
+	case amqp.ExchangeDirect, amqp.ExchangeFanout, amqp.ExchangeTopic, amqp.ExchangeHeaders:
+		return true
+	}
+	return false
+}
+
+// builtInTypes are the exchanges that every broker has (AMQP 0-9-1 section 3.1.3.4); amq.match is the older name of
+// amq.headers.
+var builtInTypes = map[string]string{
+	"amq.direct": amqp.ExchangeDirect, "amq.fanout": amqp.ExchangeFanout, "amq.topic": amqp.ExchangeTopic,
+	"amq.headers": amqp.ExchangeHeaders, "amq.match": amqp.ExchangeHeaders,
+}
+
+// exchangeType returns the type of an exchange, "" where it is not known.
 func (d *declarer) exchangeType(name string) string {
-	switch name { // AMQP 0-9-1 section 3.1.3.4; amq.match is the older name of amq.headers
-	case "amq.direct":
-		return amqp.ExchangeDirect
-	case "amq.fanout":
-		return amqp.ExchangeFanout
-	case "amq.topic":
-		return amqp.ExchangeTopic
-	case "amq.headers", "amq.match":
-		return amqp.ExchangeHeaders
+	if kind := builtInTypes[name]; kind != "" {
+		return kind
+	}
+	if kind, learned := d.types[name]; learned {
+		return kind
 	}
 	for _, e := range d.topology.Exchanges {
 		if e.Name == name && e.Declare {
@@ -96,23 +190,6 @@ func (d *declarer) exchangeType(name string) string {
 		}
 	}
 	return ""
-}
-
-// matcher returns how a type of exchange compares a binding's key with a message's; nil for types that look at more than
-// the key, as plugins bring them.
-func matcher(exchangeType string) func(binding, key string) bool {
-	switch exchangeType {
-	case amqp.ExchangeDirect:
-		return func(binding, key string) bool { return binding == key }
-	case amqp.ExchangeFanout:
-		return func(string, string) bool { return true }
-	case amqp.ExchangeTopic:
-		return topicMatches
-	case amqp.ExchangeHeaders:
-		// We bind without arguments, and all of no headers match every message.
-		return func(string, string) bool { return true }
-	}
-	return nil
 }
 
 // topicMatches: words between dots, * stands for one word, # for any number of them, none included (AMQP 0-9-1 section

@@ -38,11 +38,15 @@ type Session struct {
 	conn     *amqp.Connection
 	sock     net.Conn // what conn runs on: closing it ends every call at once
 	topology *manifest.Topology
+	polled   []int         // see DeleteAtEnd
+	ch       *amqp.Channel // for deleting; nil before
 }
 
 // Declare checks t (Validate), connects, declares the exchanges and queues that have Declare set, looks for those that
-// have not, and binds. It writes into t what it learns: names given by the broker, ReadyAtStart, Routes. A Predeclared
-// topology is only looked at.
+// have not, and binds. It writes into t what it learns: names given by the broker, ReadyAtStart, Routes. Of a Predeclared
+// topology it declares what it does not find; what it found loses its Declare, and an exchange has the type that is there,
+// "" where that cannot be learned. A Strict topology is only looked at. Exclusive queues are left to the connections of
+// their consumers, who bind them too; the routes count on them.
 //
 // Errors of the connection are *loadcore.ConnectError, refusals of the broker *Error. Cancelling ctx ends it at any point.
 // On an error queues that the broker named are deleted again; others that were declared until then stay.
@@ -71,7 +75,8 @@ func (s *Session) declare(ctx context.Context) error {
 	// The library's calls take no context; without their connection they end.
 	stop := context.AfterFunc(ctx, func() { s.sock.Close() })
 	defer stop()
-	d := &declarer{conn: s.conn, topology: s.topology, fresh: map[string]bool{}}
+	d := newDeclarer(s.topology)
+	d.conn = s.conn
 	if err := d.all(); err != nil {
 		if ctx.Err() != nil {
 			return fmt.Errorf("declaring the topology: %w", context.Cause(ctx))
@@ -81,12 +86,23 @@ func (s *Session) declare(ctx context.Context) error {
 	return nil
 }
 
+// DeleteAtEnd has Close delete those of the queues, by index, that the session has declared and that are to be deleted
+// automatically: a broker does that when the last subscription ends, and a queue that is only asked with basic.get never
+// has one.
+func (s *Session) DeleteAtEnd(queues []int) {
+	for _, i := range queues {
+		if q := &s.topology.Queues[i]; q.Declare && q.AutoDelete && !q.Exclusive {
+			s.polled = append(s.polled, i)
+		}
+	}
+}
+
 // Close ends the session. Queues that the broker named and that are to be deleted automatically are deleted if nobody
 // uses them: those that never had a consumer would stay for ever otherwise. A connection that is gone already is no error.
 func (s *Session) Close() error {
-	if err := s.deleteStrays(); err != nil && !errors.Is(err, amqp.ErrClosed) {
+	if err := errors.Join(s.deletePolled(), s.deleteStrays()); err != nil && !errors.Is(err, amqp.ErrClosed) {
 		_ = s.conn.CloseDeadline(time.Now().Add(closeTimeout))
-		return fmt.Errorf("deleting queues that the broker named: %w", err)
+		return fmt.Errorf("deleting queues of the run: %w", err)
 	}
 	if err := s.conn.CloseDeadline(time.Now().Add(closeTimeout)); err != nil && !errors.Is(err, amqp.ErrClosed) {
 		return fmt.Errorf("closing the connection that declared the topology: %w", err)
@@ -94,26 +110,36 @@ func (s *Session) Close() error {
 	return nil
 }
 
-func (s *Session) deleteStrays() error {
-	var ch *amqp.Channel
-	for _, q := range s.topology.Queues {
-		if !q.ServerNamed || !q.AutoDelete || q.Name == "" {
-			continue
-		}
-		if ch == nil || ch.IsClosed() {
-			var err error
-			if ch, err = s.conn.Channel(); err != nil {
-				return err
-			}
-		}
-		var refusal *amqp.Error
-		_, err := ch.QueueDelete(q.Name, true, false, false)
-		if errors.As(err, &refusal) && refusal.Server {
-			continue // in use, so it goes with its last consumer; the refusal closed the channel
-		}
-		if err != nil {
+func (s *Session) deletePolled() error {
+	for _, i := range s.polled {
+		if _, err := s.delete(i, false); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+func (s *Session) deleteStrays() error {
+	for i, q := range s.topology.Queues {
+		if !q.ServerNamed || !q.AutoDelete || q.Name == "" {
+			continue
+		}
+		refused, err := s.delete(i, true)
+		if err != nil && !refused { // one in use goes with its last consumer
+			return err
+		}
+	}
+	return nil
+}
+
+// delete deletes a queue, where ifUnused only one without consumers.
+func (s *Session) delete(queue int, ifUnused bool) (refused bool, err error) {
+	if s.ch == nil || s.ch.IsClosed() { // a refusal closes the channel
+		if s.ch, err = s.conn.Channel(); err != nil {
+			return false, err
+		}
+	}
+	_, err = s.ch.QueueDelete(s.topology.Queues[queue].Name, ifUnused, false, false)
+	var refusal *amqp.Error
+	return errors.As(err, &refusal) && refusal.Server, err
 }

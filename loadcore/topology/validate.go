@@ -11,22 +11,26 @@ import (
 const maxName = 255
 
 // Validate refuses, before anything is connected, what a broker would refuse or what could not mean what it says. It also
-// makes t explicit: built-in exchanges lose their Declare, a queue's Type and its x-queue-type become the same.
+// makes t explicit: built-in exchanges lose their Declare and have their own type, a Strict topology declares nothing, a
+// queue's Type and its x-queue-type become the same.
 func Validate(t *manifest.Topology) error {
 	for i := range t.Exchanges {
 		e := &t.Exchanges[i]
-		if builtIn(e.Name) {
+		if builtIn(e.Name) || t.Strict {
 			e.Declare = false
+		}
+		if kind := builtInTypes[e.Name]; kind != "" {
+			e.Type = kind
 		}
 		if err := checkName("exchange", e.Name); err != nil {
 			return err
 		}
-		if e.Declare && !t.Predeclared && e.Type == "" {
+		if e.Declare && e.Type == "" {
 			return fmt.Errorf("exchange %q: no type given: --type direct, fanout, topic or headers", e.Name)
 		}
 	}
 	for i := range t.Queues {
-		if err := validateQueue(&t.Queues[i], t.Predeclared); err != nil {
+		if err := validateQueue(&t.Queues[i], t); err != nil {
 			return err
 		}
 	}
@@ -39,6 +43,9 @@ func Validate(t *manifest.Topology) error {
 				t.Queues[b.Queue].Name)
 		}
 		if err := checkName("routing key", b.RoutingKey); err != nil {
+			return err
+		}
+		if _, err := table(fmt.Sprintf("binding of queue %q", t.Queues[b.Queue].Name), b.Arguments); err != nil {
 			return err
 		}
 	}
@@ -61,26 +68,32 @@ func checkName(what, name string) error {
 	return nil
 }
 
-func validateQueue(q *manifest.Queue, predeclared bool) error {
+func validateQueue(q *manifest.Queue, t *manifest.Topology) error {
 	if err := checkName("queue", q.Name); err != nil {
 		return err
 	}
-	if q.Exclusive {
-		return fmt.Errorf("queue %q: an exclusive queue belongs to the connection that declares it, and this one does not consume: leave exclusive out", q.Name)
+	if t.Strict && q.Exclusive {
+		return fmt.Errorf("queue %q: an exclusive queue cannot be there before the connection that uses it: leave --exclusive out, or --predeclared=strict", q.Name)
 	}
-	if q.Name == "" && (!q.Declare || predeclared) {
+	if t.Strict {
+		q.Declare = false
+	}
+	if q.Exclusive && (q.Name == "" || !q.Declare) {
+		return fmt.Errorf("queue %q: an exclusive queue is declared by the connection of its consumers, and needs a name before", q.Name)
+	}
+	if q.Name == "" && (!q.Declare || t.Predeclared) {
 		return fmt.Errorf("a queue that is used as it is needs a name: give --queue")
 	}
-	if !q.Declare || predeclared {
+	if !q.Declare {
 		return nil
 	}
-	if strings.HasPrefix(q.Name, "amq.") {
-		return fmt.Errorf("queue %q: names that begin with \"amq.\" are the broker's own: choose another --queue", q.Name)
+	if strings.HasPrefix(q.Name, "amq.") && !t.Predeclared {
+		return fmt.Errorf("queue %q: names that begin with \"amq.\" are the broker's own: choose another --queue, or use it as it is with --predeclared", q.Name)
 	}
 	if err := settleType(q); err != nil {
 		return err
 	}
-	if _, err := table(q); err != nil {
+	if _, err := table(describeQueue(q), q.Arguments); err != nil {
 		return err
 	}
 	if q.Type != "quorum" && q.Type != "stream" {
@@ -96,6 +109,9 @@ func validateQueue(q *manifest.Queue, predeclared bool) error {
 	}
 	if q.AutoDelete {
 		wrong = append(wrong, "cannot be auto-delete (--auto-delete=false)")
+	}
+	if q.Exclusive {
+		wrong = append(wrong, "cannot be exclusive (leave --exclusive out)")
 	}
 	if len(wrong) > 0 {
 		return fmt.Errorf("queue %q: a %s queue %s", q.Name, q.Type, strings.Join(wrong, ", "))

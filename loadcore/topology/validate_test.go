@@ -33,7 +33,13 @@ func TestValidateRefusesBeforeConnecting(t *testing.T) {
 		"type not a text": {with(func(q *manifest.Queue) {
 			q.Arguments = []manifest.Arg{{Key: "x-queue-type", Value: int64(1)}}
 		}), []string{"x-queue-type=1"}},
-		"exclusive": {with(func(q *manifest.Queue) { q.Exclusive = true }), []string{`"q"`, "exclusive"}},
+		"quorum, exclusive":        {with(func(q *manifest.Queue) { q.Exclusive = true }), []string{`"q"`, "quorum", "cannot be exclusive", "--exclusive"}},
+		"exclusive without a name": {manifest.Topology{Queues: []manifest.Queue{{Exclusive: true, Declare: true}}}, []string{"exclusive", "name"}},
+		"exclusive, nothing to be declared": {manifest.Topology{Predeclared: true, Strict: true, Queues: []manifest.Queue{{Name: "q", Exclusive: true}}},
+			[]string{"--exclusive", "--predeclared=strict"}},
+		"predeclared without a name": {manifest.Topology{Predeclared: true, Queues: []manifest.Queue{{Declare: true}}}, []string{"--queue"}},
+		"binding with a list": {manifest.Topology{Queues: []manifest.Queue{quorum},
+			Bindings: []manifest.Binding{{Exchange: "e", Arguments: []manifest.Arg{{Key: "x", Value: []any{}}}}}}, []string{"binding", `"q"`, "x", "not supported"}},
 		"a fraction": {with(func(q *manifest.Queue) {
 			q.Arguments = []manifest.Arg{{Key: "x-max-length", Value: 1.5}}
 		}), []string{"x-max-length=1.5", "whole"}},
@@ -68,7 +74,7 @@ func TestValidateRefusesBeforeConnecting(t *testing.T) {
 
 func TestValidateMakesTheTopologyExplicit(t *testing.T) {
 	topology := manifest.Topology{
-		Exchanges: []manifest.Exchange{{Name: "", Declare: true}, {Name: "amq.topic", Type: "topic", Declare: true}, {Name: "e", Type: "direct", Declare: true}},
+		Exchanges: []manifest.Exchange{{Name: "", Declare: true}, {Name: "amq.topic", Type: "direct", Declare: true}, {Name: "e", Type: "direct", Declare: true}},
 		Queues: []manifest.Queue{
 			{Name: "classic", Declare: true},
 			{Name: "quorum", Type: "quorum", Durable: true, Declare: true},
@@ -84,6 +90,9 @@ func TestValidateMakesTheTopologyExplicit(t *testing.T) {
 	}
 	if want := []bool{false, false, true}; !reflect.DeepEqual(declared, want) {
 		t.Errorf("exchanges to declare: %v, want %v", declared, want)
+	}
+	if e := topology.Exchanges[1]; e.Type != "topic" {
+		t.Errorf("amq.topic is of type %s", e.Type)
 	}
 	for i, want := range []struct {
 		kind string

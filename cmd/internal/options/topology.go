@@ -6,7 +6,7 @@ import (
 
 func (r *Run) topologyOptions() []*Option {
 	return []*Option{
-		{Name: "type", PerfTest: []string{"t"}, Arg: "TYPE", Group: groupTopology, value: choice(&r.Type, "direct", "direct", "fanout", "topic", "headers"), Help: "type of the exchange: direct, fanout, topic or headers"},
+		{Name: "type", PerfTest: []string{"t"}, Arg: "TYPE", Group: groupTopology, value: text(&r.Type, "direct"), Help: "type of the exchange: direct, fanout, topic, headers, or one that a plugin brings, whose routes are not followed"},
 		{Name: "exchange", PerfTest: []string{"e"}, Arg: "NAME", Optional: true, Group: groupTopology, value: text(&r.Exchange, ""), Help: "exchange to publish to; amq.default is the default exchange; without it the name of the type"},
 		{Name: "queue", PerfTest: []string{"u"}, Arg: "NAME,...", Group: groupTopology, value: list(&r.Queues), Help: "queues to declare and bind, all with the routing key; without it each consumer has a server-named queue of its own"},
 		{Name: "queue-file", PerfTest: []string{"qf"}, Arg: "FILE", Group: groupTopology, value: text(&r.QueueFile, ""), Help: "names of queues, one a line, given to consumers and producers in turn as with --queue-pattern"},

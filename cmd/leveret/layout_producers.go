@@ -1,0 +1,77 @@
+package main
+
+import (
+	"reflect"
+	"slices"
+
+	"leveret/capture/manifest"
+	"leveret/loadcore"
+)
+
+// makeProducers lays the producers over their connections, connection by connection.
+func (b *layoutBuilder) makeProducers() error {
+	o := b.o
+	all := b.producer()
+	b.producers = make([]manifest.Producer, o.Producers*o.ProducerChannelCount)
+	for i := range b.producers {
+		p := all
+		p.Connection = i / o.ProducerChannelCount
+		if all.Routes == 0 {
+			p.Route = i % len(b.topology.Routes)
+		}
+		o.Schedule.Apply(&p)
+		b.producers[i] = p
+	}
+	return nil
+}
+
+// producer is what all producers of the run have in common.
+func (b *layoutBuilder) producer() manifest.Producer {
+	o := b.o
+	p := manifest.Producer{
+		Size: o.Size, Persistent: persistent(o), Mandatory: slices.Contains(o.Flags, "mandatory"), Confirm: o.Window(),
+		Limit: o.PMessages, Batch: o.Batch, Stamp: o.Stamp, TxSize: o.PTxSize, PooledBodies: len(o.Bodies) > 0 || o.JSONBody,
+		Properties: b.properties(),
+	}
+	if o.RoutingKeyCacheSize > 0 {
+		p.Routes = o.RoutingKeyCacheSize
+	}
+	if over := o.MessageProperties.Persistent; over != nil {
+		p.Persistent = *over
+	}
+	if p.Stamp == "" {
+		p.Stamp = manifest.StampBody
+		if p.PooledBodies {
+			p.Stamp = manifest.StampHeader
+		}
+	}
+	if p.PooledBodies {
+		return p
+	}
+	for _, s := range o.VariableSize {
+		// The stamp takes so many bytes, as PerfTest's own beginning of a body does.
+		s.Bytes = max(s.Bytes, loadcore.StampSize)
+		p.Sizes = append(p.Sizes, s)
+	}
+	if len(p.Sizes) > 0 {
+		p.Size = slices.MaxFunc(p.Sizes, func(a, b manifest.SizeStage) int { return a.Bytes - b.Bytes }).Bytes
+	}
+	return p
+}
+
+// properties of every message; nil for none. A content type among them wins over the one of the bodies.
+func (b *layoutBuilder) properties() *manifest.Properties {
+	p := b.o.MessageProperties.Properties
+	if p.ContentType == "" {
+		switch {
+		case len(b.o.Bodies) > 0:
+			p.ContentType = b.o.BodyContentType
+		case b.o.JSONBody:
+			p.ContentType = "application/json"
+		}
+	}
+	if reflect.DeepEqual(p, manifest.Properties{}) {
+		return nil
+	}
+	return &p
+}
