@@ -49,9 +49,10 @@ type conn struct {
 	shared    *scheduler
 	polled    bool
 	raw       syscall.RawConn
-	watched   bool // the poller knows it
-	retired   bool // it is not read any more
-	held      bool // it is not read for now
+	receiver  receiver // of the dedicated drive; unset where only the socket itself can read
+	watched   bool     // the poller knows it
+	retired   bool     // it is not read any more
+	held      bool     // it is not read for now
 	heldSince int64
 
 	chores   atomic.Bool // the reader shall look after its lanes

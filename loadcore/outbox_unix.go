@@ -44,7 +44,7 @@ func (w *tryWriter) write(p []byte) (int, error) {
 
 func (w *tryWriter) attempt(fd uintptr) bool {
 	for w.n < len(w.p) {
-		n, err := syscall.Write(int(fd), w.p[w.n:])
+		n, err := writeNow(int(fd), w.p[w.n:])
 		if n > 0 {
 			w.n += n
 		}

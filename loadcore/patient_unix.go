@@ -52,7 +52,7 @@ func (w *patientWriter) attempt(fd uintptr) bool {
 		w.waits.end(w.clock.Now())
 	}
 	for w.n < len(w.p) {
-		n, err := syscall.Write(int(fd), w.p[w.n:])
+		n, err := writeNow(int(fd), w.p[w.n:])
 		if n > 0 {
 			w.n += n
 		}

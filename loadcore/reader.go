@@ -40,6 +40,7 @@ type inbound struct {
 // readLoop reads until the connection ends.
 func (c *conn) readLoop() {
 	defer c.readers.Done()
+	c.prepareReceiver()
 	c.prepareRests()
 	defer c.rests.end()
 	c.pin()
@@ -65,6 +66,12 @@ func (c *conn) readLoop() {
 			return
 		}
 		c.rests.after(c.eng.clock, c.at, c.in.got)
+	}
+}
+
+func (c *conn) prepareReceiver() {
+	if c.canWait() {
+		c.receiver = receiver{wait: true, borrow: func() []byte { return c.in.buf[c.in.end:] }, giveUp: func() {}}
 	}
 }
 
@@ -96,7 +103,7 @@ func (c *conn) fill() error {
 		in.start = 0
 	}
 	c.reading.Store(true)
-	n, err := c.link.sock.Read(in.buf[in.end:])
+	n, err := c.read()
 	c.reading.Store(false)
 	in.end += n
 	in.got = n
@@ -110,6 +117,14 @@ func (c *conn) fill() error {
 		err = io.ErrNoProgress
 	}
 	return err
+}
+
+// read is one read call of a dedicated connection: by itself where the socket allows that, see readNow.
+func (c *conn) read() (int, error) {
+	if c.receiver.borrow == nil {
+		return c.link.sock.Read(c.in.buf[c.in.end:])
+	}
+	return c.receiver.receive(c)
 }
 
 // wanted is how large the buffer has to be for the next read. A cut-off frame is never over frame-max, which bounds it.

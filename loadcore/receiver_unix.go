@@ -34,7 +34,7 @@ func (r *receiver) receive(c *conn) (int, error) {
 func (r *receiver) attempt(fd uintptr) bool {
 	p := r.borrow()
 	for {
-		n, err := syscall.Read(int(fd), p)
+		n, err := readNow(int(fd), p)
 		switch {
 		case err == syscall.EINTR:
 			continue
