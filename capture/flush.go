@@ -20,6 +20,8 @@ type writtenDisk struct {
 	journal journalFile
 	encoder *schema.BatchEncoder
 	batches atomic.Int64 // written or given up, for Close to see that it goes on
+	rows    atomic.Int64 // written
+	bytes   atomic.Int64 // likewise, of the Arrow files' batches
 }
 
 // arrowFile is one Arrow file as far as it is written.
@@ -203,6 +205,8 @@ func (d *writtenDisk) append(b *block, durable bool) error {
 		}
 	}
 	a.rows += int64(b.rows)
+	d.rows.Add(int64(b.rows))
+	d.bytes.Add(batch.Length)
 	a.blocks = append(a.blocks, schema.Block{Offset: r.Offset, Metadata: batch.Metadata, Body: batch.Length - int64(batch.Metadata)})
 	return nil
 }

@@ -1,9 +1,12 @@
 package loadcore
 
 import (
+	"slices"
+	"sync"
 	"sync/atomic"
 
 	"leveret/capture/event"
+	"leveret/capture/manifest"
 )
 
 // Progress gives the counters of a run while it goes on. The zero value is ready for one run; safe for concurrent use.
@@ -12,6 +15,9 @@ type Progress struct {
 	phase   atomic.Int32
 	open    atomic.Int32
 	blocked atomic.Int32
+
+	mu   sync.Mutex // guards the following
+	self event.Self // from the barrier on
 }
 
 // Phase is where a run stands.
@@ -69,6 +75,39 @@ func (p *Progress) Snapshot() Counts {
 		c.Sent += p.count.sent.Load()
 	}
 	return c
+}
+
+// Failures returns those of the run's failures, in the order in which they came, that are not among the first known of them.
+func (p *Progress) Failures(known int) []manifest.Failure {
+	e := p.run.Load()
+	if e == nil {
+		return nil
+	}
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if known >= len(e.failures) {
+		return nil
+	}
+	return slices.Clone(e.failures[known:])
+}
+
+// Self is what the process has noticed of itself since the barrier, as one interval: all that was recorded, merged. The
+// difference of the sums of two calls is what went on between them, in steps of a sample.
+func (p *Progress) Self() event.Self {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.self
+}
+
+// noticed adds an interval of self-observation.
+func (p *Progress) noticed(s *event.Self) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.self.SpanNS == 0 {
+		p.self = *s
+		return
+	}
+	p.self.Merge(s)
 }
 
 func (p *Progress) enter(phase Phase) { p.phase.Store(int32(phase)) }

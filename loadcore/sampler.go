@@ -129,6 +129,7 @@ func (s *sampler) sample() {
 		v.UnsentMaxBytes = bytes
 	}
 	s.process.read(v)
+	s.eng.progress.noticed(v)
 	if s.kept.SpanNS > 0 {
 		s.kept.Merge(v)
 		*v = s.kept

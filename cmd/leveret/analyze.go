@@ -76,7 +76,7 @@ func writeReport(r *result.Result, o *options.Report, s streams) error {
 		return reports.JSON(s.out, r)
 	}
 	return reports.Text(s.out, r, reports.TextOptions{
-		Width: terminalWidth(s.out), ASCII: !speaksUTF8(), Color: isTerminal(s.out) && os.Getenv("NO_COLOR") == "",
+		Width: terminalWidth(s.out), ASCII: !speaksUTF8(), Color: colored(s.out, o.NoColor),
 	})
 }
 

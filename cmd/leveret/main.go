@@ -44,21 +44,26 @@ func commands() []command {
 }
 
 func main() {
-	os.Exit(run(interruptible(), os.Args[1:], os.Stdin, os.Stdout, os.Stderr))
+	stderr := newConsole(os.Stderr)
+	os.Exit(run(interruptible(stderr), os.Args[1:], os.Stdin, os.Stdout, stderr))
 }
 
 // interruptible returns a context that the first SIGINT or SIGTERM ends; the second one exits at once, whatever hangs.
-func interruptible() context.Context {
+func interruptible(stderr io.Writer) context.Context {
 	ctx, cancel := context.WithCancel(context.Background())
 	signals := make(chan os.Signal, 2)
 	// A terminal that goes away is an interrupt too: the record has to be closed. Nobody reading what is printed is none:
 	// writing to a closed pipe fails then, and the run goes on.
-	signal.Notify(signals, os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
+	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
+	if !signal.Ignored(syscall.SIGHUP) { // nohup: the run is to outlive the terminal
+		signal.Notify(signals, syscall.SIGHUP)
+	}
 	signal.Ignore(syscall.SIGPIPE)
 	go func() {
 		<-signals
-		fmt.Fprintln(os.Stderr, "\nleveret: stopping; once more to exit at once")
 		cancel()
+		// A terminal that takes nothing must not keep the second one from being heard.
+		go fmt.Fprintln(stderr, "\nleveret: stopping; once more to exit at once")
 		<-signals
 		os.Exit(exitInterrupted)
 	}()

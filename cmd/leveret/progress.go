@@ -3,71 +3,87 @@ package main
 import (
 	"fmt"
 	"io"
-	"os"
 	"strings"
 	"time"
 
-	"golang.org/x/term"
-
 	"leveret/analyze/result"
+	"leveret/capture/manifest"
 	"leveret/loadcore"
 )
 
-const progressInterval = time.Second
+// defaultProgressInterval is what is measured together where no other interval was asked for.
+const defaultProgressInterval = time.Second
 
-// showProgress prints how the run goes, one line a second: rewritten in place on a terminal, appended elsewhere. The
-// function that it returns ends it and leaves the terminal on a fresh line.
-func showProgress(p *loadcore.Plan, quiet bool, w io.Writer) (stop func()) {
-	if quiet {
-		return func() {}
+// showProgress shows people how the run goes until the function that it returns is called with the outcome, nil if there is
+// none: a panel on a terminal, a line an interval elsewhere.
+func showProgress(w watched, out io.Writer, noColor bool) (stop func(*manifest.Outcome)) {
+	if c, ok := out.(*console); ok && isTerminal(out) {
+		if stop := startPanel(c, newPanelWatch(w), !speaksUTF8(), colored(out, noColor)); stop != nil {
+			return stop
+		}
 	}
-	done, ended := make(chan struct{}), make(chan struct{})
+	done, ended := make(chan *manifest.Outcome, 1), make(chan struct{})
 	go func() {
 		defer close(ended)
-		line := progressLine{out: w, inPlace: isTerminal(w), plan: progressPlan{p}}
-		ticker := time.NewTicker(progressInterval)
+		line := progressLine{out: out, watched: w}
+		ticker := time.NewTicker(w.interval)
 		defer ticker.Stop()
 		for {
 			select {
-			case <-done:
-				line.end()
+			case o := <-done:
+				line.end(o)
 				return
-			case now := <-ticker.C:
-				line.show(now, p.Progress.Snapshot())
+			case <-ticker.C: // it sends when it should have: the clock is read anew
+				line.show(time.Now(), w.plan.Progress.Snapshot())
 			}
 		}
 	}()
-	return func() { close(done); <-ended }
+	return func(o *manifest.Outcome) {
+		done <- o
+		select {
+		case <-ended:
+		case <-time.After(panelGrace): // whoever should read the lines does not
+		}
+	}
 }
 
 // progressLine turns counters into rates since the line before.
 type progressLine struct {
-	out     io.Writer
-	inPlace bool
-	plan    progressPlan
+	watched
+	out io.Writer
 
-	started, previous time.Time
-	counts            loadcore.Counts
-	width             int
+	started  time.Time
+	previous measured
 }
 
 func (l *progressLine) show(now time.Time, c loadcore.Counts) {
 	if c.Phase == loadcore.PhaseConnecting {
-		l.print(fmt.Sprintf("connecting: %d of %s open", c.Connections, plural(c.Planned, "connection")))
+		fmt.Fprintf(l.out, "connecting: %d of %s open\n", c.Connections, plural(c.Planned, "connection"))
 		return
 	}
 	if l.started.IsZero() {
-		l.started = now.Add(-progressInterval)
-		l.previous = l.started
+		l.started = now.Add(-l.interval)
+		l.previous.at = l.started
 	}
-	seconds := now.Sub(l.previous).Seconds()
+	seconds := now.Sub(l.previous.at).Seconds()
+	figures := l.live()
+	m := measured{at: now, counts: c, committed: l.previous.committed + figures.Committed}
 	var b strings.Builder
 	fmt.Fprintf(&b, "%4.0f s", now.Sub(l.started).Seconds())
 	if l.plan.Time > 0 && c.Phase == loadcore.PhaseRunning {
 		fmt.Fprintf(&b, " of %g s", l.plan.Time.Seconds())
 	}
-	for _, r := range l.plan.rates(c, l.counts) {
+	for _, r := range l.plan.rates(&m, &l.previous) {
 		fmt.Fprintf(&b, "  %s %s/s", r.name, result.Group(int64(float64(r.events)/seconds+0.5)))
+	}
+	settled, delivery := l.plan.latencies()
+	for _, x := range []struct {
+		name    string
+		latency *loadcore.LiveLatency
+	}{{settled, &figures.Confirm}, {delivery, &figures.Delivery}} {
+		if x.name != "" {
+			fmt.Fprintf(&b, "  %s %s", x.name, latencyWords(x.latency))
+		}
 	}
 	if c.Blocked > 0 {
 		fmt.Fprintf(&b, "  blocked %d", c.Blocked)
@@ -75,8 +91,27 @@ func (l *progressLine) show(now time.Time, c loadcore.Counts) {
 	if name := phaseNames[c.Phase]; name != "" {
 		b.WriteString("  " + name)
 	}
-	l.previous, l.counts = now, c
-	l.print(b.String())
+	l.previous = m
+	fmt.Fprintln(l.out, b.String())
+}
+
+// latencyWords: "p50 480 us p99 3.40 ms max 12.0 ms". Lines go into files that people open with anything: they are ASCII.
+func latencyWords(l *loadcore.LiveLatency) string {
+	switch {
+	case l.Biased():
+		return biasText(l)
+	case l.Count == 0:
+		return "-"
+	}
+	return fmt.Sprintf("p50 %s p99 %s max %s", latencyText(l.P50NS, true), latencyText(l.P99NS, true), latencyText(l.MaxNS, true))
+}
+
+// biasText says why there is no latency to be shown: what is known is not of all messages.
+func biasText(l *loadcore.LiveLatency) string {
+	if l.Missed > 0 {
+		return "n/a (backlog)"
+	}
+	return "n/a (clock skew)"
 }
 
 var phaseNames = map[loadcore.Phase]string{
@@ -85,61 +120,59 @@ var phaseNames = map[loadcore.Phase]string{
 	loadcore.PhaseClosing:    "closing",
 }
 
-func (l *progressLine) print(text string) {
-	if !l.inPlace {
-		fmt.Fprintln(l.out, text)
-		return
-	}
-	// A line that the terminal has to break could not be written over.
-	if width := terminalWidth(l.out); width > 1 && len(text) >= width {
-		text = text[:width-1]
-	}
-	fmt.Fprintf(l.out, "\r%-*s", l.width, text)
-	l.width = len(text)
-}
-
-func (l *progressLine) end() {
-	if l.inPlace && l.width > 0 {
-		fmt.Fprintln(l.out)
+// end says why the load has ended.
+func (l *progressLine) end(o *manifest.Outcome) {
+	if o != nil && o.StopReason != "" {
+		fmt.Fprintf(l.out, "ended: %s\n", endText(o))
 	}
 }
-
-func isTerminal(w io.Writer) bool {
-	f, ok := w.(*os.File)
-	return ok && term.IsTerminal(int(f.Fd())) && os.Getenv("TERM") != "dumb"
-}
-
-// progressPlan says which events a run can have at all: the others are not shown as 0.
-type progressPlan struct{ *loadcore.Plan }
 
 type progressRate struct {
 	name   string
 	events int64
 }
 
-func (p progressPlan) rates(now, before loadcore.Counts) []progressRate {
+// measured is what was counted up to a moment.
+type measured struct {
+	at        time.Time
+	due       int64
+	counts    loadcore.Counts
+	committed int64 // messages in transactions that were committed
+}
+
+// rates are the events that a run can have at all, since before.
+func (s *progressPlan) rates(now, before *measured) []progressRate {
 	var rates []progressRate
-	if len(p.Producers) > 0 {
-		rates = append(rates, progressRate{"sent", now.Sent - before.Sent})
-		if p.Producers[0].Confirm > 0 {
-			rates = append(rates, progressRate{"confirmed", now.Confirmed - before.Confirmed})
+	if len(s.Producers) > 0 {
+		rates = append(rates, progressRate{"sent", now.counts.Sent - before.counts.Sent})
+		if s.window > 0 {
+			rates = append(rates, progressRate{"confirmed", now.counts.Confirmed - before.counts.Confirmed})
+		}
+		if s.transactions {
+			rates = append(rates, progressRate{"committed", now.committed - before.committed})
 		}
 	}
-	if len(p.Consumers) > 0 {
-		rates = append(rates, progressRate{"received", now.Received - before.Received})
+	if len(s.Consumers) > 0 {
+		rates = append(rates, progressRate{"received", now.counts.Received - before.counts.Received})
 	}
 	return rates
 }
 
-// terminalWidth is the number of columns of the terminal that w is; 0 where it is none, or does not tell.
-func terminalWidth(w io.Writer) int {
-	f, ok := w.(*os.File)
-	if !ok {
-		return 0
+// latencies names the latencies that a run can have, as lines and panel call them; "" for none. Consumers whose producers are
+// other processes know the due time that messages bring along.
+func (s *progressPlan) latencies() (settled, delivery string) {
+	switch {
+	case s.window > 0:
+		settled = "confirm"
+	case s.transactions:
+		settled = "commit"
 	}
-	width, _, err := term.GetSize(int(f.Fd()))
-	if err != nil {
-		return 0
+	switch {
+	case len(s.Consumers) == 0:
+	case len(s.Producers) > 0:
+		delivery = "delivery"
+	default:
+		delivery = "since due"
 	}
-	return width
+	return settled, delivery
 }

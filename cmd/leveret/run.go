@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -241,9 +242,9 @@ func (r *recording) captured(ctx context.Context, peer manifest.Broker) (bool, e
 		return false, err
 	}
 	fmt.Fprintf(r.err, "recording into %s\n", r.dir)
-	stop := showProgress(r.plan, r.options.Quiet, r.err)
-	outcome, runErr := loadcore.Run(ctx, r.plan, writer)
-	stop()
+	recorder, stop := r.watch(writer, peer)
+	outcome, runErr := loadcore.Run(ctx, r.plan, recorder)
+	stop(outcome)
 	r.outcome.Outcome = outcome
 	final := *start
 	final.Outcome = outcome
@@ -256,6 +257,23 @@ func (r *recording) captured(ctx context.Context, peer manifest.Broker) (bool, e
 		return ctx.Err() != nil, errors.Join(runErr, closeErr)
 	}
 	return outcome.Interrupted, errors.Join(runErr, closeErr)
+}
+
+// watch shows how the run goes until stop is called, and gives the recorder to run with: one through which latencies can be
+// seen, unless nobody wants to look.
+func (r *recording) watch(writer *capture.Writer, peer manifest.Broker) (recorder loadcore.Recorder, stop func(*manifest.Outcome)) {
+	if r.options.Quiet {
+		return writer, func(*manifest.Outcome) {}
+	}
+	live := loadcore.NewLive(r.plan, writer)
+	title := fmt.Sprintf("%s  %s %s at %s", r.options.ID, peer.Product, peer.Version, peer.URI)
+	if peer.Embedded {
+		title = r.options.ID + "  embedded broker: measures leveret, not RabbitMQ"
+	}
+	return live, showProgress(watched{
+		plan: newProgressPlan(r.plan), title: title, interval: cmp.Or(r.options.Interval, defaultProgressInterval),
+		live: live.Interval, recorder: writer.State,
+	}, r.err, r.options.Report.NoColor)
 }
 
 func (r *recording) manifest(peer manifest.Broker) *manifest.Manifest {

@@ -59,6 +59,7 @@ var homes = map[string][]string{
 	"github.com/pierrec/lz4/v4":               {"capture/schema"},
 	"github.com/spf13/pflag":                  {"cmd/internal/options"},
 	"github.com/schollz/progressbar/v3":       {"cmd/leveret"},
+	"github.com/rivo/uniseg":                  {"cmd/leveret"}, // how wide a text is on a terminal
 	"gonum.org/v1/plot":                       {"reports/chart"},
 	"codeberg.org/go-fonts/liberation":        {"reports/chart"},
 	"golang.org/x/image":                      {"reports/chart"},

@@ -1,0 +1,194 @@
+package main
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+	"time"
+	"unicode"
+
+	"leveret/capture"
+	"leveret/capture/manifest"
+	"leveret/loadcore"
+)
+
+// watched is a run as those see it who look at it while it goes on.
+type watched struct {
+	plan     *progressPlan
+	title    string
+	interval time.Duration // of what is measured
+	// live gives the latencies of the interval since its last call, and recorder how the recording goes.
+	live     func() loadcore.LiveFigures
+	recorder func() capture.State
+}
+
+// panelWatch follows a run for the panel. One goroutine uses it.
+type panelWatch struct {
+	watched
+	outcome *manifest.Outcome // nil until the end
+
+	begun    time.Time // first seen with load, as the barrier was
+	previous measured
+	stopped  *measured // when publishing was seen to have stopped
+	at       time.Time // phases are known from here
+	phase    loadcore.Phase
+	left     int64 // backlog when draining began
+
+	rates    []rateRow
+	latency  []latencyRow
+	marks    limitMarks
+	blocked  float64 // sum of the shares of publishing connections that were blocked
+	looked   int     // how often, since the last mark
+	blockSum float64 // sum of the means over the intervals
+
+	failures int64
+	known    int // failures that were taken over
+	errors   []failureGroup
+}
+
+func newPanelWatch(w watched) *panelWatch {
+	p := &panelWatch{watched: w, at: time.Now()}
+	row := func(name string) {
+		p.rates = append(p.rates, rateRow{name: name, now: math.NaN(), average: math.NaN(), past: &history{}})
+	}
+	if w.plan.timed {
+		row("due")
+	}
+	for _, r := range w.plan.rates(&measured{}, &measured{}) {
+		row(r.name)
+	}
+	settled, delivery := w.plan.latencies()
+	for _, name := range []string{settled, delivery} {
+		if name != "" {
+			p.latency = append(p.latency, latencyRow{name: name, past: &history{}})
+		}
+	}
+	return p
+}
+
+// frame looks at what cannot wait for the end of an interval.
+func (p *panelWatch) frame() {
+	c := p.plan.Progress.Snapshot()
+	if p.plan.publishing > 0 {
+		p.blocked += min(1, float64(c.Blocked)/float64(p.plan.publishing))
+	}
+	p.looked++
+	failures := p.plan.Progress.Failures(p.known)
+	p.known += len(failures)
+	for i := range failures {
+		p.fail(&failures[i])
+	}
+}
+
+// measure ends an interval.
+func (p *panelWatch) measure(now time.Time) {
+	c := p.plan.Progress.Snapshot()
+	if c.BarrierNS == 0 {
+		return
+	}
+	if p.begun.IsZero() {
+		p.begun = now.Add(-time.Duration(p.plan.Clock.Now() - c.BarrierNS))
+		p.previous.at = p.begun
+	}
+	figures := p.live()
+	m := measured{at: now, due: p.due(&c), counts: c, committed: p.previous.committed + figures.Committed}
+	seconds := now.Sub(p.previous.at).Seconds()
+	if seconds <= 0 {
+		return
+	}
+	values := p.events(&m)
+	before := p.events(&p.previous)
+	for i := range p.rates {
+		p.rates[i].now = float64(values[i]-before[i]) / seconds
+		p.rates[i].past.add(p.rates[i].now)
+	}
+	if p.stopped == nil && c.Phase > loadcore.PhaseRunning {
+		p.stopped = &m
+	}
+	p.previous = m
+	p.measureLatency(&figures)
+	p.measureLimit(&m)
+}
+
+// due: the schedule asks for nothing any more once publishing has stopped.
+func (p *panelWatch) due(c *loadcore.Counts) int64 {
+	if c.Phase > loadcore.PhaseRunning {
+		if p.stopped != nil {
+			return p.stopped.due
+		}
+		return max(p.previous.due, c.Sent)
+	}
+	return p.plan.due(time.Duration(p.plan.Clock.Now() - c.BarrierNS))
+}
+
+// events are the figures of the rows, in their order.
+func (p *panelWatch) events(m *measured) []int64 {
+	var values []int64
+	if p.plan.timed {
+		values = append(values, m.due)
+	}
+	for _, r := range p.plan.rates(m, &measured{}) {
+		values = append(values, r.events)
+	}
+	return values
+}
+
+func (p *panelWatch) measureLatency(figures *loadcore.LiveFigures) {
+	_, delivery := p.plan.latencies()
+	for i := range p.latency {
+		row := &p.latency[i]
+		row.LiveLatency = figures.Confirm
+		if row.name == delivery {
+			row.LiveLatency = figures.Delivery
+		}
+		p99 := math.NaN()
+		if row.Count > 0 && !row.Biased() {
+			p99 = float64(row.P99NS)
+		}
+		row.past.add(p99)
+	}
+}
+
+func (p *panelWatch) measureLimit(m *measured) {
+	if p.looked > 0 {
+		p.blockSum += p.blocked / float64(p.looked)
+		p.blocked, p.looked = 0, 0
+	}
+	p.marks.add(limitMark{self: p.plan.Progress.Self(), sent: m.counts.Sent, due: m.due, blocked: p.blockSum})
+}
+
+// failureGroup are failures that differ in their numbers only.
+type failureGroup struct {
+	key  string
+	last string
+	n    int64
+}
+
+// mostGroups bounds how many kinds of failures are told apart; those that were seen the longest ago are forgotten first.
+const mostGroups = 20
+
+func (p *panelWatch) fail(f *manifest.Failure) {
+	p.failures++
+	text := f.Text
+	switch {
+	case f.Producer != nil:
+		text = fmt.Sprintf("producer %d: %s", *f.Producer, text)
+	case f.Consumer != nil:
+		text = fmt.Sprintf("consumer %d: %s", *f.Consumer, text)
+	default:
+		text = fmt.Sprintf("connection %d: %s", f.Connection, text)
+	}
+	g := failureGroup{last: text, n: 1, key: strings.Map(func(r rune) rune {
+		if unicode.IsDigit(r) {
+			return -1
+		}
+		return r
+	}, text)}
+	if i := slices.IndexFunc(p.errors, func(e failureGroup) bool { return e.key == g.key }); i >= 0 {
+		g.n += p.errors[i].n
+		p.errors = slices.Delete(p.errors, i, i+1)
+	}
+	p.errors = slices.Insert(p.errors, 0, g)
+	p.errors = p.errors[:min(len(p.errors), mostGroups)]
+}
