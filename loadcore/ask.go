@@ -27,7 +27,7 @@ func (r *run) askRemaining(ctx context.Context, queues []*drainQueue) {
 		if q.spec.AutoDelete && len(q.consumers) > 0 {
 			continue
 		}
-		ready, err := r.askApart(ctx, q.spec.Name)
+		ready, err := r.askApart(ctx, q)
 		if err == nil {
 			q.ready.Store(ready)
 		} else if errors.Is(err, context.DeadlineExceeded) {
@@ -37,17 +37,17 @@ func (r *run) askRemaining(ctx context.Context, queues []*drainQueue) {
 }
 
 // askApart asks on the spare channel of any connection that is still usable and has one. A broker that has blocked a
-// connection does not read what is asked on it.
-func (r *run) askApart(ctx context.Context, queue string) (int64, error) {
+// connection does not read what is asked on it, and an exclusive queue can be asked for on its own connection only.
+func (r *run) askApart(ctx context.Context, q *drainQueue) (int64, error) {
 	for _, c := range r.conns {
-		if !c.opened.Load() || !c.usable() || c.current() == event.Blocked || !c.hasSpare() {
+		if q.owner != nil && q.owner != c || !c.opened.Load() || !c.usable() || c.current() == event.Blocked || !c.hasSpare() {
 			continue
 		}
 		ch, err := c.spare(ctx)
 		if err != nil {
 			return 0, err
 		}
-		ready, _, err := askQueue(ctx, ch, queue)
+		ready, _, err := askQueue(ctx, ch, q.spec.Name)
 		return ready, err
 	}
 	return 0, errors.New("no connection is left to ask on")

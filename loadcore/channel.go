@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"sync"
+	"sync/atomic"
 
 	"leveret/loadcore/wire"
 )
@@ -17,8 +18,9 @@ type channel struct {
 	content  content // the message that is arriving; the reader's
 
 	calls   sync.Mutex // one question at a time
-	unsure  bool       // guarded by calls: a question went unanswered, so that answers no longer fit
+	stale   int        // guarded by calls: questions that nobody waits for any more, and whose answers may still come
 	replies chan wire.Method
+	open    atomic.Int32 // questions without an answer
 
 	// gate is held from the look at gone until the frame is posted: nothing may be sent on a channel once it is closed,
 	// or the broker closes the whole connection.
@@ -29,7 +31,7 @@ type channel struct {
 }
 
 func newChannel(c *conn, number uint16) *channel {
-	return &channel{conn: c, number: number, replies: make(chan wire.Method, 1), gone: make(chan struct{})}
+	return &channel{conn: c, number: number, replies: make(chan wire.Method, 1+staleMost), gone: make(chan struct{})}
 }
 
 // end marks the channel as gone and stops its lane. The first reason counts.
@@ -83,30 +85,39 @@ func (ch *channel) shut(why loss) {
 func (ch *channel) call(ctx context.Context, m wire.Method, want wire.MethodID) (wire.Method, error) {
 	ch.calls.Lock()
 	defer ch.calls.Unlock()
-	if ch.unsure {
-		return nil, fmt.Errorf("%s on channel %d: an earlier question was never answered", m.ID(), ch.number)
+	if ch.stale == staleMost {
+		return nil, fmt.Errorf("%s on channel %d: %d earlier questions were never answered", m.ID(), ch.number, ch.stale)
 	}
 	if err := wire.CheckMethod(m, ch.conn.link.limits.FrameMax); err != nil {
 		return nil, err
 	}
+	ch.open.Add(1)
 	if !ch.send(m) {
 		return nil, fmt.Errorf("%s: %w", m.ID(), ch.why)
 	}
-	var reply wire.Method
-	select {
-	case reply = <-ch.replies:
-	case <-ctx.Done():
-		ch.unsure = true
-		return nil, fmt.Errorf("%s: no answer from the broker in time: %w", m.ID(), ctx.Err())
-	case <-ch.gone:
+	for ; ; ch.stale-- {
+		var reply wire.Method
 		select {
-		case reply = <-ch.replies: // it came before the end
+		case reply = <-ch.replies:
+		case <-ctx.Done():
+			ch.stale++
+			return nil, fmt.Errorf("%s: no answer from the broker in time: %w", m.ID(), ctx.Err())
+		case <-ch.gone:
+			select {
+			case reply = <-ch.replies: // it came before the end
+			default:
+				return nil, fmt.Errorf("%s: %w", m.ID(), ch.why)
+			}
+		}
+		switch {
+		case ch.stale > 0: // answers come in the order of the questions
+		case reply.ID() != want:
+			return nil, fmt.Errorf("the broker answered %s with %s on channel %d", m.ID(), reply.ID(), ch.number)
 		default:
-			return nil, fmt.Errorf("%s: %w", m.ID(), ch.why)
+			return reply, nil
 		}
 	}
-	if reply.ID() != want {
-		return nil, fmt.Errorf("the broker answered %s with %s on channel %d", m.ID(), reply.ID(), ch.number)
-	}
-	return reply, nil
 }
+
+// staleMost is how many questions of a channel may go unanswered in time before no more are asked.
+const staleMost = 3

@@ -63,7 +63,15 @@ func (e *engine) connect(ctx context.Context) error {
 		return nil
 	}))
 	if ctx.Err() == nil {
-		forEach(len(e.consumers), openAtOnce, once(func(i int) error { return e.consumers[i].subscribe(ctx) }))
+		forEach(len(e.plan.Topology.Queues), openAtOnce, once(func(i int) error { return e.declareExclusive(ctx, i) }))
+	}
+	if ctx.Err() == nil {
+		forEach(len(e.consumers), openAtOnce, once(func(i int) error {
+			if e.consumers[i].beginsLater() {
+				return nil
+			}
+			return e.consumers[i].subscribe(ctx)
+		}))
 	}
 	err := context.Cause(ctx)
 	if err == context.Canceled {
@@ -161,6 +169,7 @@ func (c *conn) prepareLanes() {
 	}
 	c.lanes = make([]atomicChannel, places)
 	c.lanes[0].Store(newChannel(c, 0))
+	c.throttle = c.newThrottle()
 	for i, l := range c.lanePlan {
 		ch := newChannel(c, uint16(i+1))
 		ch.producer, ch.consumer = l.producer, l.consumer
@@ -188,25 +197,10 @@ func (c *conn) openLanes(ctx context.Context) error {
 			if _, err := ch.call(ctx, &wire.ConfirmSelect{}, wire.ConfirmSelectOkID); err != nil {
 				return fmt.Errorf("producer %d: %w", l.producer.index, err)
 			}
-		case l.consumer.spec.Prefetch > 0:
-			qos := &wire.BasicQos{PrefetchCount: uint16(l.consumer.spec.Prefetch)}
-			if _, err := ch.call(ctx, qos, wire.BasicQosOkID); err != nil {
-				return fmt.Errorf("consumer %d: %w", l.consumer.index, err)
+		default:
+			if err := l.consumer.prepare(ctx); err != nil {
+				return err
 			}
-		}
-	}
-	return nil
-}
-
-// subscribe starts consuming; deliveries may come before it returns.
-func (s *consumer) subscribe(ctx context.Context) error {
-	o := s.eng.plan.connectOptions(0)
-	ctx, cancel := context.WithTimeout(ctx, o.Timeout)
-	defer cancel()
-	for i := range s.queues {
-		m := &wire.BasicConsume{Queue: s.queues[i].name, ConsumerTag: consumerTag(i), NoAck: s.spec.AutoAck}
-		if _, err := s.ch.call(ctx, m, wire.BasicConsumeOkID); err != nil {
-			return s.ch.conn.laneError(fmt.Errorf("consumer %d, queue %s: %w", s.index, s.queues[i].name, err), o)
 		}
 	}
 	return nil

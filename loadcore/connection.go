@@ -56,6 +56,10 @@ type conn struct {
 	heldSince int64
 
 	chores   atomic.Bool // the reader shall look after its lanes
+	timed    bool        // consumers of it work, or poll: the reader has to look after them by the clock
+	armed    int64       // when it will, at the latest; the reader's own
+	sleeper  sleeper
+	throttle *throttle   // nil: it reads what comes
 	seen     connSelf    // what the sampler looks at
 	withheld atomic.Bool // acks are withheld: the monitor pokes until they are sent
 	readers  sync.WaitGroup
@@ -171,6 +175,9 @@ func (c *conn) end() {
 	if c.polled {
 		c.shared.poke(c)
 	}
+	if c.throttle != nil {
+		wakeUp(c.throttle.nudge)
+	}
 	c.eng.wakeMain()
 }
 
@@ -192,4 +199,7 @@ func (c *conn) poke() {
 		return
 	}
 	c.link.sock.SetReadDeadline(time.Unix(1, 0))
+	if c.throttle != nil {
+		wakeUp(c.throttle.nudge)
+	}
 }

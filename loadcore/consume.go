@@ -2,6 +2,7 @@ package loadcore
 
 import (
 	"fmt"
+	"math"
 	"sync/atomic"
 
 	"leveret/capture/event"
@@ -32,11 +33,18 @@ type consumer struct {
 	every uint64 // deliveries to one ack
 	limit uint64 // deliveries in all that are acked and counted; 0: no limit
 	acks  event.Acks
-	owed  []uint16 // places in queues of the deliveries after acked; kept only where there are several queues
+	owed  []uint16 // places in queues of the deliveries that owe something; kept only where there are several queues
 
-	flushAcks atomic.Bool // the tail of an incomplete group is acked, too
-	finished  atomic.Bool // the limit is reached
-	ended     atomic.Bool // its channel is gone or the broker has cancelled all of it
+	work  *work         // nil: it is done with a message as soon as that has come
+	polls *polls        // nil: it subscribes
+	tx    *transactions // nil: acks count as they are sent
+
+	flushAcks atomic.Bool  // the tail of an incomplete group is acked, too
+	finished  atomic.Bool  // the limit is reached, or it has left
+	left      atomic.Bool  // it has left by itself, with everything acked and its cancel confirmed
+	ended     atomic.Bool  // its channel is gone or the broker has cancelled all of it
+	begun     atomic.Int64 // when it began to consume; 0: it has not
+	lifted    atomic.Bool  // what comes is only read, no longer worked on (automatic acks)
 	count     consumerCount
 }
 
@@ -54,12 +62,13 @@ const (
 	subscribed int32 = iota
 	cancelling       // basic.cancel is sent by the reader, which takes the answer
 	cancelled
+	notYet // it begins to consume after the load has begun
 )
 
 // consumerCount is read by others while the run goes on.
 type consumerCount struct {
-	received, acked atomic.Int64
-	_               [48]byte
+	received, acked, worked atomic.Int64 // worked: with simulated work only
+	_                       [40]byte
 }
 
 // rowsAtOnce bounds the deliveries that are handed to the recorder in one call, and so the memory of a consumer.
@@ -103,13 +112,13 @@ func (s *consumer) subscription(tag []byte) (int, error) {
 
 // received takes the message that basic.deliver announced.
 func (s *consumer) received(st Stamp, b event.Body) {
+	s.touch()
 	s.tag++
 	q := &s.queues[s.local]
 	q.received++
-	if len(s.queues) > 1 && !s.spec.AutoAck {
+	if len(s.queues) > 1 && s.owing() {
 		s.owed = append(s.owed, uint16(s.local))
 	}
-	s.touch()
 	if len(s.batch.Rows) == rowsAtOnce {
 		s.hand(s.ch.conn.at)
 	}
@@ -119,12 +128,25 @@ func (s *consumer) received(st Stamp, b event.Body) {
 	})
 }
 
+// touch puts the consumer on the connection's list of this read call.
 func (s *consumer) touch() {
 	if !s.touched {
 		s.touched = true
-		if c := s.ch.conn; c.polled {
+		c := s.ch.conn
+		if c.polled {
 			s.batch.Rows = c.shared.borrowRows()
 		}
+		if s.work != nil {
+			s.catchUp(c.at)
+		}
+		c.consumersRead = append(c.consumersRead, s)
+	}
+}
+
+// attend is touch where no delivery has come: for what is due by the clock, or was withheld.
+func (s *consumer) attend() {
+	if !s.touched {
+		s.touched = true
 		s.ch.conn.consumersRead = append(s.ch.conn.consumersRead, s)
 	}
 }
@@ -138,66 +160,73 @@ func (s *consumer) hand(at int64) {
 	}
 }
 
-// finishRead records what one read call brought and appends the acks that are due to dst. With hold, acks are withheld.
+// finishRead records what one read call brought and appends the acks that are due to dst, and what it polls next. With
+// hold, both are withheld.
 func (s *consumer) finishRead(dst []byte, at int64, hold bool) []byte {
 	s.touched = false
 	s.hand(at)
-	if c := s.ch.conn; c.polled {
+	if c := s.ch.conn; c.polled && s.batch.Rows != nil {
 		c.shared.returnRows(s.batch.Rows)
 		s.batch.Rows = nil
 	}
-	if !s.spec.AutoAck && !hold && !s.ch.isGone() {
+	if s.work != nil {
+		s.catchUp(at)
+	}
+	if s.acking() && !hold && !s.ch.isGone() {
 		dst = s.appendAcks(dst)
 	}
 	for i := range s.queues {
 		s.queues[i].shown.Store(int64(s.queues[i].received))
 	}
 	s.count.received.Store(int64(s.tag))
-	if s.limit > 0 && s.tag >= s.limit && !s.finished.Load() {
+	if s.limit > 0 && s.reach() >= s.limit && !s.finished.Load() {
 		dst = s.finish(dst)
 	}
+	if s.polls != nil && !hold {
+		dst = s.appendGet(dst, at)
+	}
 	return dst
 }
 
-// acksAtOnce bounds the bytes of acks that are made at once, where many have been withheld. The rest follows.
-const acksAtOnce = backlogLimit
-
-// appendAcks appends the acks that are due and records them as one.
-func (s *consumer) appendAcks(dst []byte) []byte {
-	upTo := s.tag
-	if s.limit > 0 {
-		upTo = min(upTo, s.limit)
+// catchUp counts what the consumer has worked off by now.
+func (s *consumer) catchUp(now int64) {
+	if s.lifted.Load() {
+		return
 	}
-	first := s.acked
-	for s.acked+s.every <= upTo && len(dst) < acksAtOnce {
-		s.acked += s.every
-		dst = wire.AppendAck(dst, s.ch.number, s.acked, s.every > 1)
+	if s.work.begin == 0 {
+		s.work.begin = s.eng.barrier.Load()
 	}
-	if s.acked < upTo && s.acked+s.every > upTo && (s.flushAcks.Load() || upTo == s.limit) {
-		s.acked = upTo
-		dst = wire.AppendAck(dst, s.ch.number, s.acked, true)
+	before := s.work.done
+	s.work.catchUp(now, s.tag)
+	if s.spec.AutoAck && len(s.queues) > 1 {
+		s.settle(s.work.done - before)
 	}
-	n := s.acked - first
-	if n == 0 {
-		return dst
-	}
-	if len(s.queues) > 1 {
-		s.owed = s.owed[:copy(s.owed, s.owed[n:])]
-	}
-	s.acks = event.Acks{Consumer: s.index, At: s.eng.clock.Now(), DeliveryTag: s.acked, Messages: uint32(n), Multiple: s.every > 1}
-	s.eng.rec.Acks(&s.acks)
-	s.count.acked.Store(int64(s.acked))
-	return dst
+	s.count.worked.Store(int64(s.work.done))
 }
 
-// owes reports whether acks are due that were not sent.
-func (s *consumer) owes() bool {
-	if s.spec.AutoAck || s.ch.isGone() {
-		return false
-	}
+// reach is the last delivery that the consumer is done with and that its limit allows.
+func (s *consumer) reach() uint64 {
 	upTo := s.tag
+	if s.work != nil {
+		upTo = s.work.done
+	}
 	if s.limit > 0 {
 		upTo = min(upTo, s.limit)
 	}
-	return upTo-s.acked >= s.every || upTo > s.acked && s.flushAcks.Load()
+	return upTo
+}
+
+// nextLook is when the consumer has something to do though nothing comes; math.MaxInt64: never.
+func (s *consumer) nextLook(now int64) int64 {
+	if s.ch.isGone() {
+		return math.MaxInt64
+	}
+	next := int64(math.MaxInt64)
+	if s.work != nil && !s.lifted.Load() {
+		next = s.work.due(now, s.tag)
+	}
+	if s.polls != nil {
+		next = min(next, s.pollDue())
+	}
+	return next
 }

@@ -39,6 +39,11 @@ func (c *conn) control(ch *channel, payload []byte) error {
 		}
 		ch.consumer.cancelledByBroker(m.ConsumerTag)
 		return nil
+	case *wire.TxCommitOk:
+		if ch.consumer != nil && ch.consumer.tx != nil && ch.consumer.tx.committing {
+			ch.consumer.commitConfirmed()
+			return nil
+		}
 	case *wire.BasicCancelOk:
 		if ch.consumer != nil && ch.consumer.cancelConfirmed(m.ConsumerTag) {
 			return nil
@@ -52,9 +57,9 @@ func (c *conn) control(ch *channel, payload []byte) error {
 func (c *conn) handOver() error {
 	var err error
 	for _, a := range c.answers {
-		select {
-		case a.ch.replies <- a.m:
-		default:
+		if a.ch.open.Add(-1) >= 0 {
+			a.ch.replies <- a.m // there is room for as many as may be open
+		} else {
 			err = fmt.Errorf("the broker sent %s on channel %d, where nothing had asked for it", a.m.ID(), a.ch.number)
 		}
 	}

@@ -22,8 +22,13 @@ import (
 //     one of the answers precedes that consumer's own answer on its channel, so none is on its way any more.
 //  3. Ready counts of quorum queues and streams may lag, and so may what a lost producer has left in the broker's socket:
 //     there the rounds have to agree for settleTime, unless as many messages have come as were confirmed.
+//  4. A stream keeps what was read, so that its ready count says nothing of rule 2. Each subscription is quiet for settleTime
+//     then, or has all that was confirmed; one from the first message on has also as many as the stream counts.
+//  5. A consumer that has left by itself stands in for one that consumes, where all that it received is acked: nothing comes
+//     behind its cancel-ok. Of a stream it proves what it has counted, and its silence nothing.
 //
-// The ready count alone proves nothing: it does not count what is unacked.
+// The ready count alone proves nothing: it does not count what is unacked. A queue whose consumers put messages back (nack
+// with requeue) is never empty, and is not waited for.
 
 const (
 	settleTime   = 3 * time.Second
@@ -37,8 +42,9 @@ type drainQueue struct {
 	index     int
 	spec      *manifest.Queue
 	consumers []drainPart
-	expected  int64 // deliveries that will make it complete; -1 where that cannot be counted
+	expected  int64 // deliveries that will make it (a stream: each of its subscriptions) complete; -1 where that cannot be counted
 	slow      bool  // rule 3
+	owner     *conn // of an exclusive queue: nobody else may ask
 
 	ready      atomic.Int64 // as answered last; -1: not yet
 	others     atomic.Int64 // consumers that the broker counts beyond ours
@@ -60,6 +66,9 @@ func (d drainPart) consuming() bool {
 	return d.s.live() && d.s.queues[d.local].state.Load() == subscribed
 }
 
+// hasLeft reports whether the consumer has left by itself, in order: rule 5.
+func (d drainPart) hasLeft() bool { return d.s.left.Load() && !d.s.ended.Load() }
+
 // drain empties the queues as far as that can be had, cancels the consumers, and asks what was left.
 func (r *run) drain() {
 	ctx := r.draining
@@ -75,6 +84,9 @@ func (r *run) drain() {
 	r.rounds(ctx, queues)
 	// The drain's time may be over: the consumers are cancelled and the queues asked all the same, in the time for closing.
 	last := r.leave()
+	if r.liftWork() {
+		r.readOut(last, queues)
+	}
 	r.cancelConsumers(last)
 	r.askRemaining(last, queues)
 	r.outcome.Drained = len(notes) == 0
@@ -90,6 +102,33 @@ func (r *run) drain() {
 		r.outcome.Queues = append(r.outcome.Queues, end)
 	}
 	r.outcome.DrainNote = strings.Join(notes, "; ")
+}
+
+// liftWork ends the work of consumers with automatic acks: what the broker has handed out to them is only read from here on,
+// however much that is. Reports whether there are any.
+func (r *run) liftWork() (lifted bool) {
+	for _, s := range r.consumers {
+		if s.spec.AutoAck && s.work != nil {
+			s.lifted.Store(true)
+			lifted = true
+		}
+	}
+	if lifted {
+		r.pokeConsumers()
+	}
+	return lifted
+}
+
+// readOut goes on with the rounds, for half of the time that is left: the broker may have nothing any more, and all of it
+// have been under way to a consumer that works slowly.
+func (r *run) readOut(last context.Context, queues []*drainQueue) {
+	end, ok := last.Deadline()
+	if !ok {
+		return
+	}
+	ctx, cancel := context.WithTimeout(last, time.Until(end)/2)
+	defer cancel()
+	r.rounds(ctx, queues)
 }
 
 // note says why a queue is not drained.
@@ -121,7 +160,7 @@ func (r *run) proveArrived(ctx context.Context) error {
 			return nil
 		}
 		for _, q := range r.routeQueues(p) {
-			if err := r.askOnPublishingChannel(ctx, p, &r.plan.Topology.Queues[q]); err != nil {
+			if err := r.askOnPublishingChannel(ctx, p, q); err != nil {
 				return fmt.Errorf("producer %d: it could not be proved that its messages have arrived: %w", i, err)
 			}
 		}
@@ -130,10 +169,12 @@ func (r *run) proveArrived(ctx context.Context) error {
 }
 
 // askOnPublishingChannel makes a round trip behind everything that the producer has published: through the queue, or, where
-// the queue may be gone with its last consumer, and asking for it would cost the channel, through the broker's channel only.
-func (r *run) askOnPublishingChannel(ctx context.Context, p *producer, q *manifest.Queue) error {
-	limited := slices.ContainsFunc(r.plan.Consumers, func(c manifest.Consumer) bool { return c.Limit > 0 })
-	if q.AutoDelete && limited {
+// the queue may be gone with its last consumer, or is another connection's, and asking for it would cost the channel, through
+// the broker's channel only.
+func (r *run) askOnPublishingChannel(ctx context.Context, p *producer, queue int) error {
+	q := &r.plan.Topology.Queues[queue]
+	leaves := slices.ContainsFunc(r.plan.Consumers, func(c manifest.Consumer) bool { return c.Limit > 0 || c.ExitWhen != "" })
+	if owner := r.ownerOf(q, queue); q.AutoDelete && leaves || owner != nil && owner != p.ch.conn {
 		_, err := p.ch.call(ctx, &wire.ExchangeDeclare{Exchange: "amq.direct", Type: "direct", Passive: true}, wire.ExchangeDeclareOkID)
 		return err
 	}
@@ -158,7 +199,7 @@ func (r *run) drainQueues(unproven bool) []*drainQueue {
 	queues := make([]*drainQueue, len(r.plan.Topology.Queues))
 	for i := range queues {
 		spec := &r.plan.Topology.Queues[i]
-		q := &drainQueue{index: i, spec: spec, expected: r.expected(i), slow: unproven || spec.Type == "quorum" || spec.Type == "stream"}
+		q := &drainQueue{index: i, spec: spec, expected: r.expected(i), slow: unproven || spec.Type == "quorum" || spec.Type == stream, owner: r.ownerOf(spec, i)}
 		q.ready.Store(-1)
 		queues[i] = q
 	}
@@ -166,10 +207,16 @@ func (r *run) drainQueues(unproven bool) []*drainQueue {
 		for local := range s.queues {
 			q := queues[s.queues[local].queue]
 			q.consumers = append(q.consumers, drainPart{s, local})
+			if s.spec.Nack && s.spec.Requeue && !s.spec.AutoAck {
+				q.gaveUp = "its consumers put messages back (nack with requeue), so that it never gets empty"
+			}
 		}
 	}
 	return queues
 }
+
+// stream is the queue type that keeps what was read.
+const stream = "stream"
 
 // expected counts the deliveries of a queue that began empty and whose producers are all known.
 func (r *run) expected(queue int) int64 {
@@ -196,19 +243,20 @@ func (r *run) expected(queue int) int64 {
 }
 
 // rounds repeats rule 2 until every queue is proved or given up, or the drain's time is over. A run without producers has
-// nothing to wait for: one round tells what is left.
+// nothing to wait for: one round tells what is left, and more of them only what rules 3 and 4 ask for.
 func (r *run) rounds(ctx context.Context, queues []*drainQueue) {
 	for pause := firstPause; ; pause = min(2*pause, longestPause) {
-		left := 0
+		left, quiet := 0, true
 		for _, q := range queues {
 			if !q.proved && q.gaveUp == "" && len(q.consumers) > 0 {
 				r.round(ctx, q)
 				if !q.proved && q.gaveUp == "" {
 					left++
+					quiet = quiet && q.quietSince > 0
 				}
 			}
 		}
-		if left == 0 || len(r.producers) == 0 || r.fatalError() != nil {
+		if left == 0 || len(r.producers) == 0 && !quiet || r.fatalError() != nil {
 			return
 		}
 		select {
@@ -219,18 +267,43 @@ func (r *run) rounds(ctx context.Context, queues []*drainQueue) {
 	}
 }
 
-// round is rule 2, and then rule 3, for one queue.
+// round is rule 2, and then the others, for one queue.
 func (r *run) round(ctx context.Context, q *drainQueue) {
 	var parts []drainPart
+	consuming := 0
 	for _, d := range q.consumers {
-		if d.consuming() {
+		switch {
+		case d.consuming():
+			consuming++
+			parts = append(parts, d)
+		case d.hasLeft():
 			parts = append(parts, d)
 		}
 	}
-	if len(parts) == 0 {
+	switch {
+	case len(parts) == 0 && r.anyToCome(q):
+		q.gaveUp = "its consumers had not begun when the run stopped"
+		return
+	case len(parts) == 0:
 		q.gaveUp = "its consumers have stopped before it was empty"
 		return
+	case consuming == 0 && q.spec.AutoDelete:
+		q.gaveUp = "its consumers have left, and it is deleted with the last of them"
+		return
+	case !r.workedOff(parts):
+		q.quietSince = 0 // and the answers would come behind all that is under way to them
+		return
 	}
+	r.ask(ctx, q, parts, consuming)
+}
+
+// anyToCome reports whether a consumer of the queue has not begun.
+func (r *run) anyToCome(q *drainQueue) bool {
+	return slices.ContainsFunc(q.consumers, func(d drainPart) bool { return d.s.begun.Load() == 0 && !d.s.ended.Load() })
+}
+
+// ask is a round's questions.
+func (r *run) ask(ctx context.Context, q *drainQueue, parts []drainPart, consuming int) {
 	before := sumReceived(q.consumers)
 	var busy atomic.Bool
 	err := forEach(len(parts), askAtOnce, func(i int) error {
@@ -238,38 +311,64 @@ func (r *run) round(ctx context.Context, q *drainQueue) {
 		if err != nil {
 			return err
 		}
-		q.ready.Store(ready)
-		q.others.Store(consumers - int64(len(parts)))
-		if ready > 0 && q.spec.Type != "stream" { // a stream keeps what was read
+		if old := q.ready.Swap(ready); q.spec.Type == stream && ready != old || q.spec.Type != stream && ready > 0 {
 			busy.Store(true)
 		}
+		q.others.Store(consumers - int64(consuming))
 		return nil
 	})
 	switch {
 	case err != nil && ctx.Err() == nil:
 		q.gaveUp = err.Error()
+	case consuming == 0 && busy.Load() && q.spec.Type != stream:
+		q.gaveUp = "its consumers have left before it was empty"
 	case err != nil || busy.Load() || !r.allAcked(ctx, parts) || sumReceived(q.consumers) != before:
 		q.quietSince = 0
 	default:
-		q.agreed(before, r.clock.Now())
+		q.agreed(parts, r.clock.Now())
 	}
 }
 
 // agreed takes a round in which everything was quiet.
-func (q *drainQueue) agreed(received, now int64) {
+func (q *drainQueue) agreed(parts []drainPart, now int64) {
 	if q.quietSince == 0 {
 		q.quietSince = now
 	}
-	complete := q.expected >= 0 && received >= q.expected
-	switch {
-	case q.slow && !complete && now-q.quietSince < int64(settleTime):
-	case q.others.Load() > 0: // a consumer of ours that has just been cancelled may still be counted, but not for long
-		if now-q.quietSince >= int64(settleTime) {
+	switch settled := now-q.quietSince >= int64(settleTime); {
+	case q.slow && !q.complete(parts) && !settled:
+	case q.spec.Type == stream && settled && !q.complete(parts) && !q.read(parts):
+		q.gaveUp = "its consumers have left, and it does not show whether they have read all of it"
+	case q.others.Load() > 0 && q.spec.Type != stream: // a consumer of ours that has just been cancelled may still be counted, but not for long
+		if settled {
 			q.gaveUp = fmt.Sprintf("%d other consumers are on it, which may hold messages", q.others.Load())
 		}
 	default:
 		q.proved = true
 	}
+}
+
+// complete reports whether all has come that is expected: of a queue to its consumers together, of a stream to each.
+func (q *drainQueue) complete(parts []drainPart) bool {
+	if q.expected < 0 {
+		return false
+	}
+	if q.spec.Type != stream {
+		return sumReceived(q.consumers) >= q.expected
+	}
+	return !slices.ContainsFunc(parts, func(d drainPart) bool { return d.received() < q.expected })
+}
+
+// read reports whether each subscription of a stream has been quiet to the end, or has read as many messages as the stream
+// counts, from the first on.
+func (q *drainQueue) read(parts []drainPart) bool {
+	return !slices.ContainsFunc(parts, func(d drainPart) bool {
+		return !d.consuming() && !(d.fromFirst() && d.received() >= q.ready.Load())
+	})
+}
+
+// fromFirst reports whether the consumer reads a stream from its first message on.
+func (d drainPart) fromFirst() bool {
+	return slices.ContainsFunc(d.s.spec.Arguments, func(a manifest.Arg) bool { return a.Key == streamOffset && a.Value == "first" })
 }
 
 func sumReceived(parts []drainPart) (n int64) {
@@ -304,6 +403,14 @@ func (r *run) allAcked(ctx context.Context, parts []drainPart) bool {
 	}
 }
 
+// workedOff reports whether consumers with automatic acks have done their work on all that has come to them.
+func (r *run) workedOff(parts []drainPart) bool {
+	return !slices.ContainsFunc(parts, func(d drainPart) bool {
+		c := &d.s.count
+		return d.s.spec.AutoAck && d.s.work != nil && !d.s.lifted.Load() && d.consuming() && c.worked.Load() < c.received.Load()
+	})
+}
+
 func (r *run) pokeConsumers() {
 	for _, c := range r.conns {
 		for _, l := range c.lanePlan {
@@ -318,15 +425,7 @@ func (r *run) pokeConsumers() {
 // cancelConsumers ends all subscriptions; what comes before a cancel-ok is recorded and acked like everything else.
 func (r *run) cancelConsumers(ctx context.Context) {
 	forEach(len(r.consumers), askAtOnce, func(i int) error {
-		s := r.consumers[i]
-		for k := range s.queues {
-			if s.ch.isGone() || !s.queues[k].state.CompareAndSwap(subscribed, cancelled) {
-				continue
-			}
-			if _, err := s.ch.call(ctx, &wire.BasicCancel{ConsumerTag: consumerTag(k)}, wire.BasicCancelOkID); err != nil {
-				return err // the channel is gone, or the broker mute: closing says so
-			}
-		}
+		r.cancel(ctx, r.consumers[i]) // an error: the channel is gone, or the broker mute, and closing says so
 		return nil
 	})
 	r.pokeConsumers()

@@ -65,7 +65,8 @@ func newEngine(plan *Plan, rec Recorder) *engine {
 	}
 	e.conns = make([]*conn, plan.Connections)
 	for i := range e.conns {
-		e.conns[i] = &conn{eng: e, number: uint32(i), dead: make(chan struct{})}
+		e.conns[i] = &conn{eng: e, number: uint32(i), dead: make(chan struct{}), armed: math.MaxInt64, sleeper: sleeper{index: -1}}
+		e.conns[i].sleeper.conn = e.conns[i]
 	}
 	for _, p := range e.producers {
 		c := e.conns[p.spec.Connection]
@@ -74,6 +75,7 @@ func newEngine(plan *Plan, rec Recorder) *engine {
 	for _, s := range e.consumers {
 		c := e.conns[s.spec.Connection]
 		c.lanePlan = append(c.lanePlan, lanePlan{consumer: s})
+		c.timed = c.timed || s.work != nil || s.spec.Polling
 	}
 	return e
 }

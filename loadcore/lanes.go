@@ -1,6 +1,7 @@
 package loadcore
 
 import (
+	"context"
 	"strconv"
 
 	"leveret/capture/event"
@@ -46,10 +47,17 @@ func (p *producer) encode() {
 func (e *engine) newConsumer(index int, spec *manifest.Consumer) *consumer {
 	s := &consumer{eng: e, index: uint16(index), spec: spec, every: uint64(max(spec.AckEvery, 1)), limit: uint64(spec.Limit)}
 	s.batch.Consumer = uint16(index)
+	s.work = newWork(spec)
+	if spec.TxSize > 0 {
+		s.tx = &transactions{size: uint64(spec.TxSize)}
+	}
 	s.queues = make([]subscription, len(spec.Queues))
 	for i, q := range spec.Queues {
 		s.queues[i].queue = uint16(q)
 		s.queues[i].name = e.plan.Topology.Queues[q].Name
+		if s.beginsLater() {
+			s.queues[i].state.Store(notYet)
+		}
 	}
 	return s
 }
@@ -63,7 +71,7 @@ func (s *consumer) live() bool { return !s.ended.Load() && !s.finished.Load() }
 // finish is called by the reader when the limit is reached: what lies beyond it is recorded as it comes, but not acked.
 func (s *consumer) finish(dst []byte) []byte {
 	s.finished.Store(true)
-	if !s.ch.isGone() {
+	if !s.ch.isGone() && s.polls == nil {
 		for i := range s.queues {
 			if s.queues[i].state.CompareAndSwap(subscribed, cancelling) {
 				dst = wire.AppendMethod(dst, s.ch.number, &wire.BasicCancel{ConsumerTag: consumerTag(i)})
@@ -72,6 +80,12 @@ func (s *consumer) finish(dst []byte) []byte {
 	}
 	s.eng.wakeMain()
 	return dst
+}
+
+// cancelOne cancels one subscription and waits for the answer.
+func (s *consumer) cancelOne(ctx context.Context, i int) error {
+	_, err := s.ch.call(ctx, &wire.BasicCancel{ConsumerTag: consumerTag(i)}, wire.BasicCancelOkID)
+	return err
 }
 
 // cancelConfirmed takes a cancel-ok; false if it is the answer to a question of somebody else's.
@@ -103,8 +117,24 @@ func (s *consumer) unacked(i int) int64 {
 		return 0
 	}
 	if len(s.queues) == 1 {
-		return int64(s.tag - s.acked)
+		return int64(s.tag - s.settled())
 	}
+	return s.owedOf(i)
+}
+
+// unworked is how many deliveries of the consumer's i-th queue its work never came to, with automatic acks. For after the
+// reader has ended.
+func (s *consumer) unworked(i int) int64 {
+	if !s.spec.AutoAck || s.work == nil {
+		return 0
+	}
+	if len(s.queues) == 1 {
+		return int64(s.tag - s.work.done)
+	}
+	return s.owedOf(i)
+}
+
+func (s *consumer) owedOf(i int) int64 {
 	n := int64(0)
 	for _, local := range s.owed {
 		if int(local) == i {

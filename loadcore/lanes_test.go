@@ -138,7 +138,7 @@ func TestProducerStuckInTheSocket(t *testing.T) {
 	plan := oneQueue(ep, "q", []manifest.Producer{{Size: 10_000}}, nil)
 	plan.Time, plan.DrainTimeout = 300*time.Millisecond, 300*time.Millisecond
 	out, rec := runPlan(t, plan)
-	if len(out.Failures) != 1 || !strings.Contains(out.Failures[0].Text, "did not take what was being written") || out.StopReason != stopTime || out.Drained {
+	if len(out.Failures) != 1 || !strings.Contains(out.Failures[0].Text, "did not take what was being written") || out.StopReason != StopTime || out.Drained {
 		t.Errorf("%+v", *out)
 	}
 	if got := len(rec.sent(t)); int64(got) != out.Sent {

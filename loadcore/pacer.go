@@ -31,6 +31,8 @@ type sleeper struct {
 	wake  chan struct{}
 	// producer is whose it is, where a scheduler keeps the time.
 	producer *producer
+	// conn is whose it is otherwise: its reader is poked.
+	conn *conn
 }
 
 // spinBelow is how near a due time may be that a producer waits for by yielding instead of sleeping: less than falling
@@ -63,14 +65,19 @@ func (p *pacer) waitFor(s *sleeper, due int64) bool {
 	if p.closed {
 		return false
 	}
-	s.due = due
-	if s.index >= 0 {
-		heap.Fix(&p.waiting, s.index)
-	} else {
-		heap.Push(&p.waiting, s)
-	}
+	p.waiting.set(s, due)
 	p.arm(now)
 	return true
+}
+
+// wakeAt has the reader of a connection poked at due, and at no other time that was asked for before.
+func (p *pacer) wakeAt(s *sleeper, due int64) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if !p.closed {
+		p.waiting.set(s, due)
+		p.arm(p.clock.Now())
+	}
 }
 
 // arm sets the alarm to the earliest due time. Called with mu held.
@@ -89,7 +96,11 @@ func (p *pacer) run() {
 		now := p.clock.Now()
 		for len(p.waiting) > 0 && p.waiting[0].due <= now {
 			s := heap.Pop(&p.waiting).(*sleeper)
-			wakeUp(s.wake)
+			if s.conn != nil {
+				s.conn.poke()
+			} else {
+				wakeUp(s.wake)
+			}
 		}
 		p.armed = event.None
 		p.arm(now)
@@ -116,6 +127,16 @@ func wakeUp(c chan struct{}) {
 
 // waitingHeap is a container/heap by due time.
 type waitingHeap []*sleeper
+
+// set puts a sleeper to where its due time belongs.
+func (h *waitingHeap) set(s *sleeper, due int64) {
+	s.due = due
+	if s.index >= 0 {
+		heap.Fix(h, s.index)
+	} else {
+		heap.Push(h, s)
+	}
+}
 
 func (h waitingHeap) Len() int           { return len(h) }
 func (h waitingHeap) Less(i, j int) bool { return h[i].due < h[j].due }

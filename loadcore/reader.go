@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"os"
 	"time"
 
@@ -65,13 +66,16 @@ func (c *conn) readLoop() {
 			c.readEnded(err)
 			return
 		}
+		if c.throttle != nil {
+			c.awaitWork(c.in.got)
+		}
 		c.rests.after(c.eng.clock, c.at, c.in.got)
 	}
 }
 
 func (c *conn) prepareReceiver() {
 	if c.canWait() {
-		c.receiver = receiver{wait: true, borrow: func() []byte { return c.in.buf[c.in.end:] }, giveUp: func() {}}
+		c.receiver = receiver{wait: true, borrow: func() []byte { return c.throttle.limit(c.in.buf[c.in.end:]) }, giveUp: func() {}}
 	}
 }
 
@@ -122,7 +126,7 @@ func (c *conn) fill() error {
 // read is one read call of a dedicated connection: by itself where the socket allows that, see readNow.
 func (c *conn) read() (int, error) {
 	if c.receiver.borrow == nil {
-		return c.link.sock.Read(c.in.buf[c.in.end:])
+		return c.link.sock.Read(c.throttle.limit(c.in.buf[c.in.end:]))
 	}
 	return c.receiver.receive(c)
 }
@@ -220,6 +224,14 @@ func (c *conn) method(ch *channel, payload []byte) error {
 		if ch.producer != nil {
 			return ch.producer.returned(args)
 		}
+	case wire.BasicGetOkID:
+		if ch.consumer != nil {
+			return ch.consumer.got(args)
+		}
+	case wire.BasicGetEmptyID:
+		if ch.consumer != nil {
+			return ch.consumer.gotNone()
+		}
 	default:
 		return c.control(ch, payload)
 	}
@@ -267,11 +279,15 @@ func (c *conn) finishConsumers() (owing bool) {
 	congested := c.eng.rec.Congested()
 	hold := congested || c.out.congested()
 	acks, automatic, deliveries := c.acks[:0], false, int64(0)
+	next := int64(math.MaxInt64)
 	for _, s := range c.consumersRead {
 		deliveries += int64(s.tag) - s.count.received.Load()
 		acks = s.finishRead(acks, c.at, hold)
 		owing = owing || s.owes()
 		automatic = automatic || s.spec.AutoAck
+		if c.timed {
+			next = min(next, s.nextLook(c.at))
+		}
 	}
 	c.consumersRead = c.consumersRead[:0]
 	c.seen.delivered(deliveries)
@@ -279,6 +295,7 @@ func (c *conn) finishConsumers() (owing bool) {
 		c.out.send(acks)
 	}
 	c.acks = acks
+	c.arm(next)
 	if owing && !hold { // there were more than fit at once
 		c.poke()
 	}
@@ -303,12 +320,13 @@ func (c *conn) pauseReading() {
 	}
 }
 
-// chore has all consumers of the connection send the acks that they owe.
+// chore has all consumers of the connection do what is due: send the acks that they owe, ask for the next message.
 func (c *conn) chore() {
 	c.at = c.eng.clock.Now()
+	c.armed = math.MaxInt64
 	for i := range c.lanes {
 		if ch := c.lanes[i].Load(); ch != nil && ch.consumer != nil {
-			ch.consumer.touch()
+			ch.consumer.attend()
 		}
 	}
 	c.withheld.Store(len(c.consumersRead) > 0 && c.finishConsumers())

@@ -47,7 +47,21 @@ type run struct {
 	cpuStart int64
 	// drainTimer ends draining; nil before publishing has stopped.
 	drainTimer *time.Timer
+	starter    *starter // these two from the barrier to the stop
+	exits      *exits
 }
+
+// Reasons to stop, as the outcome gives them.
+const (
+	StopTime        = "time limit reached"
+	StopInterrupted = "interrupted"
+	StopSent        = "all messages sent"
+	StopReceived    = "all consumers have received their messages"
+	StopIdle        = "all consumers have been idle for over a second"
+	StopEmpty       = "the queues of all consumers are empty"
+	// StopLimits: consumers ended by themselves, some for another reason than the others.
+	StopLimits = "all consumers have ended: message limit reached, idle or queues empty"
+)
 
 func (r *run) run(ctx context.Context) (*manifest.Outcome, error) {
 	var err error
@@ -76,6 +90,7 @@ func (r *run) run(ctx context.Context) (*manifest.Outcome, error) {
 		r.stop("could not begin: " + err.Error())
 	} else {
 		r.load(ctx)
+		r.endConsuming()
 		r.endPublishing()
 		r.progress.enter(PhaseDraining)
 		if r.fatalError() == nil {
@@ -122,17 +137,22 @@ func (r *run) load(ctx context.Context) {
 		select {
 		case <-ctx.Done():
 			r.outcome.Interrupted = true
-			r.stop("interrupted")
+			r.stop(StopInterrupted)
 			return
 		case <-limit:
-			r.stop(stopTime)
+			r.stop(StopTime)
 			return
 		case <-r.changed:
 		}
 	}
 }
 
-const stopTime = "time limit reached"
+// endConsuming keeps consumers from beginning, or leaving by themselves, after the load.
+func (r *run) endConsuming() {
+	r.drainTimer = time.AfterFunc(r.plan.DrainTimeout, r.stopDraining)
+	r.starter.end()
+	r.exits.end()
+}
 
 // begin is the barrier: every lane is ready, and the schedules count from now.
 func (r *run) begin() {
@@ -154,6 +174,8 @@ func (r *run) begin() {
 	r.barrier.Store(now) // turns are given from here on
 	r.outcome.BarrierNS = now
 	r.progress.enter(PhaseRunning)
+	r.starter, r.exits = r.newStarter(), r.watchExits()
+	r.starter.done.Go(func() { r.starter.run(r, now) })
 	for _, p := range r.producers {
 		if p.shared != nil {
 			p.shared.ready(p)
@@ -190,13 +212,46 @@ func (r *run) over() string {
 	if len(r.producers) > 0 && r.publishers.Load() == 0 {
 		switch {
 		case r.plan.Time > 0 && r.clock.Now() >= r.end.Load():
-			return stopTime
+			return StopTime
 		case r.anyHalted() || r.anyShort():
 			return "all producers have ended, not all of them as planned"
+		case r.consumersToCome():
+			r.publishingEnded()
+			return ""
 		}
-		return "all messages sent"
+		return StopSent + r.limitsMissed()
 	}
 	return r.consumersOver()
+}
+
+// consumersToCome: all is sent, and consumers have not begun yet, or will leave by themselves. They are waited for within
+// the time limit.
+func (r *run) consumersToCome() bool {
+	return slices.ContainsFunc(r.consumers, func(s *consumer) bool {
+		return s.live() && (s.begun.Load() == 0 || s.spec.ExitWhen != "")
+	})
+}
+
+// limitsMissed says how many consumers wait for more messages than there are.
+func (r *run) limitsMissed() string {
+	n := 0
+	for _, s := range r.consumers {
+		if s.limit > 0 && s.live() && s.count.received.Load() < int64(s.limit) {
+			n++
+		}
+	}
+	if n == 0 {
+		return ""
+	}
+	return fmt.Sprintf("; %d of %d consumers have not reached their message limit", n, len(r.consumers))
+}
+
+// publishingEnded notes that all producers have ended. No interval that is recorded is of both, the time before and after.
+func (r *run) publishingEnded() {
+	if r.outcome.PublishStopNS == event.None {
+		r.outcome.PublishStopNS = r.clock.Now()
+		r.sampler.sample()
+	}
 }
 
 // anyShort: a producer has ended, by a connection that was lost under its write for instance, before its limit. Only
@@ -222,12 +277,12 @@ func (r *run) consumersOver() string {
 			return ""
 		}
 	}
-	limited, finished, live := 0, 0, 0
+	limited, finished, live, reason := 0, 0, 0, ""
 	for _, s := range r.consumers {
 		if s.live() {
 			live++
 		}
-		if s.limit == 0 {
+		if s.limit == 0 && s.spec.ExitWhen == "" {
 			continue
 		}
 		limited++
@@ -236,25 +291,34 @@ func (r *run) consumersOver() string {
 		}
 		if s.finished.Load() {
 			finished++
+			why := StopReceived
+			if s.left.Load() {
+				why = stopOf[s.spec.ExitWhen]
+			}
+			if reason != "" && reason != why {
+				why = StopLimits
+			}
+			reason = why
 		}
 	}
 	switch {
 	case limited > 0 && finished > 0 && len(r.producers) > 0:
-		return "all consumers have received their messages"
+		return reason
 	case len(r.producers) > 0 && (limited == 0 || r.plan.Time > 0):
 		return ""
 	case live > 0:
 		return ""
 	case finished == len(r.consumers):
-		return "all consumers have received their messages"
+		return reason
 	}
 	return "all consumers have ended, not all of them as planned"
 }
 
+var stopOf = map[string]string{manifest.ExitIdle: StopIdle, manifest.ExitEmpty: StopEmpty}
+
 // endPublishing waits for the producers, and for the confirms of what they sent. Everything from here to the end of the
 // drain is bounded by the drain timeout.
 func (r *run) endPublishing() {
-	r.drainTimer = time.AfterFunc(r.plan.DrainTimeout, r.stopDraining)
 	late := time.AfterFunc(lastCall, r.stopPublishing)
 	defer late.Stop()
 	for r.publishers.Load() > 0 && r.draining.Err() == nil {
@@ -269,8 +333,7 @@ func (r *run) endPublishing() {
 	}
 	r.haltWrites()
 	r.writing.Wait()
-	r.outcome.PublishStopNS = r.clock.Now()
-	r.sampler.sample() // no interval of it is of both, the load and the drain
+	r.publishingEnded()
 	r.progress.enter(PhaseConfirming)
 	r.confirmsAwaited.Store(true)
 	for !r.confirmed() && r.draining.Err() == nil && r.fatalError() == nil {
@@ -331,9 +394,10 @@ func (r *run) summarize() {
 	for _, s := range r.consumers {
 		o.Received += int64(s.tag)
 		if !s.spec.AutoAck {
-			o.Acked += int64(s.acked)
+			o.Acked += int64(s.settled())
 		}
 	}
+	o.Ends = r.ends()
 }
 
 // unackedAtStop is what the consumers never acked, by queue. For after all readers have ended.
@@ -344,6 +408,7 @@ func (r *run) unackedAtStop() {
 			for k := range s.queues {
 				if int(s.queues[k].queue) == q.Queue {
 					q.UnackedAtStop += s.unacked(k)
+					q.UnworkedAtStop += s.unworked(k)
 				}
 			}
 		}

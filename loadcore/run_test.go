@@ -78,7 +78,7 @@ func TestRate(t *testing.T) {
 	plan.Time = time.Second
 	out, rec := runPlan(t, plan)
 	// A machine that gives us no processor for a second at the end may leave slots unsent; all 2000 are accounted for.
-	if out.Sent+out.NotSent != 2000 || out.Received != out.Sent || out.StopReason != stopTime || !out.Drained {
+	if out.Sent+out.NotSent != 2000 || out.Received != out.Sent || out.StopReason != StopTime || !out.Drained {
 		t.Errorf("%+v", *out)
 	}
 	if out.PublishStopNS < out.BarrierNS+int64(time.Second) {
@@ -146,7 +146,7 @@ func TestOverdueAtTheEndIsNotSent(t *testing.T) {
 	plan.Time = 200 * time.Millisecond
 	plan.DrainTimeout = 500 * time.Millisecond
 	out, rec := runPlan(t, plan)
-	if out.Sent != 10 || out.NotSent != 190 || out.StopReason != stopTime {
+	if out.Sent != 10 || out.NotSent != 190 || out.StopReason != StopTime {
 		t.Errorf("sent %d, not sent %d, %s", out.Sent, out.NotSent, out.StopReason)
 	}
 	last := rec.sends[len(rec.sends)-1]

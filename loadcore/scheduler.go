@@ -16,6 +16,7 @@ import (
 //
 //	      +--> readable connections: one read each
 //	wait -+--> poked connections: acks that were withheld, the end
+//	      +--> connections whose consumers have work done by now
 //	      +--> producers that are due, woken, or have more to send: one turn each
 //	           (back to wait, at once where somebody has more to send)
 type scheduler struct {
@@ -144,9 +145,18 @@ func (s *scheduler) wakeDue() {
 		if len(s.sleeping) == 0 || s.sleeping[0].due > now {
 			return
 		}
-		s.turning = append(s.turning, heap.Pop(&s.sleeping).(*sleeper).producer)
+		switch who := heap.Pop(&s.sleeping).(*sleeper); {
+		case who.conn != nil:
+			who.conn.chores.Store(true)
+			s.attend(who.conn)
+		default:
+			s.turning = append(s.turning, who.producer)
+		}
 	}
 }
+
+// wakeAt has a connection attended to at due, and at no other time that was asked for before. Of the scheduler's goroutine.
+func (s *scheduler) wakeAt(who *sleeper, due int64) { s.sleeping.set(who, due) }
 
 // ready gives a producer a turn. Safe for concurrent use.
 func (s *scheduler) ready(p *producer) {

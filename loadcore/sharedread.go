@@ -1,6 +1,7 @@
 package loadcore
 
 import (
+	"container/heap"
 	"errors"
 	"os"
 	"sync"
@@ -72,6 +73,9 @@ func (s *scheduler) readable(c *conn) {
 	if err != nil {
 		c.readEnded(err)
 		s.retire(c)
+	} else if c.throttle != nil && n > 0 {
+		c.throttle.took(n, c.at)
+		s.throttle(c)
 	}
 }
 
@@ -82,7 +86,7 @@ func (s *scheduler) room() []byte {
 	if want := max(in.need, kept+sharedReadBuffer); len(s.buf) < want {
 		s.buf = make([]byte, want)
 	}
-	return s.buf[copy(s.buf, in.buf[in.start:in.end]):]
+	return s.reading.throttle.limit(s.buf[copy(s.buf, in.buf[in.start:in.end]):])
 }
 
 // took handles what one read call has put into buf: n bytes, behind those that the connection has kept.
@@ -126,6 +130,9 @@ func (s *scheduler) attend(c *conn) {
 	}
 	if c.chores.Swap(false) {
 		c.chore()
+		if c.throttle != nil {
+			s.throttle(c)
+		}
 	}
 }
 
@@ -133,6 +140,9 @@ func (s *scheduler) attend(c *conn) {
 func (s *scheduler) retire(c *conn) {
 	if !c.retired {
 		c.retired = true
+		if c.sleeper.index >= 0 {
+			heap.Remove(&s.sleeping, c.sleeper.index)
+		}
 		c.in = inbound{}
 		c.readers.Done()
 	}
@@ -158,8 +168,10 @@ func (s *scheduler) letGo() {
 	for _, c := range s.held {
 		c.held = false
 		c.seen.paused.add(now - c.heldSince)
-		c.reading.Store(true)
-		s.poll.hold(c, false)
+		if c.throttle == nil || !c.throttle.held {
+			c.reading.Store(true)
+			s.poll.hold(c, false)
+		}
 	}
 	clear(s.held)
 	s.held = s.held[:0]
@@ -178,7 +190,7 @@ func (c *conn) readWaiting() {
 		if want := max(c.in.need, c.in.end-c.in.start+1); want > len(whole) {
 			whole = make([]byte, want)
 		}
-		return whole[copy(whole, c.in.buf[c.in.start:c.in.end]):]
+		return c.throttle.limit(whole[copy(whole, c.in.buf[c.in.start:c.in.end]):])
 	}
 	r.giveUp = func() {
 		sharedBuffers.Put(buf)
@@ -197,6 +209,11 @@ func (c *conn) readWaiting() {
 		case n > 0:
 			err = c.took(whole, n)
 			r.giveUp()
+			if c.throttle != nil && err == nil {
+				c.reading.Store(false)
+				c.awaitWork(n)
+				c.reading.Store(true)
+			}
 		}
 		if err != nil {
 			c.readEnded(err)

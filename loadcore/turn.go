@@ -68,12 +68,8 @@ func (s *scheduler) lay(p *producer, w pause) bool {
 	switch {
 	case w.until == math.MaxInt64:
 		s.forget(p)
-	case p.sleeper.index >= 0:
-		p.sleeper.due = w.until
-		heap.Fix(&s.sleeping, p.sleeper.index)
 	default:
-		p.sleeper.due = w.until
-		heap.Push(&s.sleeping, &p.sleeper)
+		s.sleeping.set(&p.sleeper, w.until)
 	}
 	return true
 }

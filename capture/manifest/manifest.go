@@ -305,6 +305,8 @@ type Outcome struct {
 	DrainEndNS    int64 `json:"drain_end_ns"`    // consumers cancelled
 	// StopReason is one line: "time limit reached", "all messages sent", "interrupted", ...
 	StopReason string `json:"stop_reason"`
+	// Ends counts the lanes that ended by themselves before the drain, by why (EndProducerLimit, ...).
+	Ends map[string]int `json:"ends,omitempty"`
 	// Interrupted by the user.
 	Interrupted bool `json:"interrupted"`
 	// Failures are the errors that ended lanes or connections early.
@@ -343,7 +345,18 @@ type QueueEnd struct {
 	Drained  bool `json:"drained"`
 	// UnackedAtStop counts deliveries that the run's consumers never acked (manual acks).
 	UnackedAtStop int64 `json:"unacked_at_stop"`
+	// UnworkedAtStop counts deliveries with automatic acks that had come to consumers whose simulated work, or rate, had not
+	// got to them: received, and discarded at the stop.
+	UnworkedAtStop int64 `json:"unworked_at_stop,omitempty"`
 }
+
+// Why a lane ended as it was asked to; part of the format.
+const (
+	EndProducerLimit = "producer limit"
+	EndConsumerLimit = "consumer limit"
+	EndConsumerIdle  = "consumer idle"  // ExitIdle
+	EndConsumerEmpty = "consumer empty" // ExitEmpty
+)
 
 // Failure is one lane or connection that ended before it should.
 type Failure struct {
