@@ -1,0 +1,277 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"time"
+
+	"leveret/analyze/result"
+	"leveret/capture/manifest"
+	"leveret/cmd/internal/options"
+	"leveret/cmd/internal/perftest"
+	"leveret/loadcore"
+)
+
+// perfLines prints what PerfTest prints while a run goes on and when it has ended, and writes its CSV file.
+//
+//	announce   start          begun                       stop             summary    close
+//	lines of   (before Run)   (the barrier) a line        "test stopped"   averages   the CSV file
+//	lanes                     and a row each interval
+type perfLines struct {
+	streams // out: the lines; err: what has to be said of them
+	format  perftest.Format
+	compact bool
+	every   time.Duration
+	options *options.Run
+
+	csv    *os.File // nil: none
+	csvErr error    // the first that writing it met
+
+	live        *loadcore.Live
+	watch       *loadcore.LiveWatch
+	begun       chan int64 // has the barrier's time once load has begun
+	done, ended chan struct{}
+	barrier     int64 // 0: load has not begun; for the ticker's goroutine, and once it has ended
+	headed      bool  // the compact format's header is printed
+	stuck       bool  // the reader of the lines takes no more of them
+}
+
+// newPerfLines prepares the lines of a run and opens its CSV file, if there is to be one.
+func newPerfLines(o *options.Run, s streams) (*perfLines, error) {
+	l := &perfLines{
+		streams: s, options: o, every: o.Interval, compact: o.MetricsFormat == "compact",
+		format: perftest.Format{ID: o.ID, Millis: o.UseMillis, ASCII: !speaksUTF8()},
+	}
+	if l.every <= 0 {
+		l.every = time.Second
+	}
+	if o.OutputFile == "" {
+		return l, nil
+	}
+	var err error
+	if l.csv, err = os.Create(o.OutputFile); err != nil {
+		return nil, fmt.Errorf("--output-file=%s: %w", o.OutputFile, err)
+	}
+	l.row(l.format.CSVHeader())
+	return l, nil
+}
+
+// announce prints the lines that name connections and channels, consumers' first.
+func (l *perfLines) announce() {
+	for _, lanes := range []struct {
+		what                  string
+		connections, channels int
+	}{{"consumer", l.options.Consumers, l.options.ConsumerChannelCount}, {"producer", l.options.Producers, l.options.ProducerChannelCount}} {
+		for i := range lanes.connections {
+			fmt.Fprintln(l.out, l.format.StartingConnection(lanes.what, i))
+			for j := range lanes.channels {
+				fmt.Fprintln(l.out, l.format.StartingChannel(lanes.what, i, j))
+			}
+		}
+	}
+}
+
+// start begins the intervals, as soon as load begins. It is called before loadcore.Run.
+func (l *perfLines) start(plan *loadcore.Plan, live *loadcore.Live) {
+	l.live, l.watch = live, live.Watch()
+	l.begun, l.done, l.ended = make(chan int64, 1), make(chan struct{}), make(chan struct{})
+	l.format.Shown = shownOf(plan)
+	if live.Origin() == loadcore.FromDue && len(plan.Consumers) > 0 {
+		fmt.Fprintln(l.err, "consumer latency counts from the time in the messages, by the clocks of both hosts")
+	}
+	before := plan.Started
+	plan.Started = func() {
+		if before != nil {
+			before()
+		}
+		l.begun <- plan.Progress.Snapshot().BarrierNS
+	}
+	go l.tick()
+}
+
+// shownOf is what a run can have at all.
+func shownOf(p *loadcore.Plan) (s perftest.Shown) {
+	s.Producers, s.Consumers = len(p.Producers) > 0, len(p.Consumers) > 0
+	if s.Producers {
+		s.Mandatory, s.Confirms = p.Producers[0].Mandatory, p.Producers[0].Confirm > 0
+	}
+	return s
+}
+
+// tick prints a line at the end of each interval since the barrier. What the line says is of the time that it names, also
+// where the system let the goroutine wait.
+func (l *perfLines) tick() {
+	defer close(l.ended)
+	var next int64
+	select {
+	case <-l.done:
+		return
+	case l.barrier = <-l.begun:
+		next = l.barrier + int64(l.every)
+	}
+	timer := time.NewTimer(l.every)
+	defer timer.Stop()
+	for first := true; ; first = false {
+		select {
+		case <-l.done:
+			return
+		case <-timer.C:
+		}
+		f := l.watch.Interval()
+		if first { // what consumers got before the barrier belongs to it
+			f.SpanNS = f.AtNS - l.barrier
+		}
+		l.print(&f)
+		for next <= f.AtNS {
+			next += int64(l.every)
+		}
+		timer.Reset(time.Duration(next - f.AtNS))
+	}
+}
+
+func (l *perfLines) print(f *loadcore.LiveFigures) {
+	s := l.sample(f)
+	if !l.compact {
+		fmt.Fprintln(l.out, l.format.Line(&s))
+	} else {
+		if !l.headed {
+			l.headed = true
+			fmt.Fprintln(l.out, l.format.CompactHeader())
+		}
+		fmt.Fprintln(l.out, l.format.CompactLine(&s))
+	}
+	l.row(l.format.CSVRow(&s))
+}
+
+func (l *perfLines) sample(f *loadcore.LiveFigures) perftest.Sample {
+	per := func(n int64) float64 { return float64(n) / (float64(max(f.SpanNS, 1)) / 1e9) }
+	return perftest.Sample{
+		Elapsed: time.Duration(f.AtNS - l.barrier), Wall: time.Unix(0, f.AtNS),
+		Sent: per(f.Sent), Returned: per(f.Returned), Confirmed: per(f.Confirmed), Nacked: per(f.Nacked), Received: per(f.Received),
+		Delivery: latencyFrom(&f.Delivery, f.Received), Confirm: latencyFrom(&f.Confirm, f.Confirmed),
+	}
+}
+
+// latencyFrom turns a live latency into what is printed: not known where messages are missing among it, or where messages
+// came and none had a time.
+func latencyFrom(q *loadcore.LiveLatency, messages int64) perftest.Latency {
+	switch {
+	case q.Missed > 0:
+		return perftest.Latency{Unknown: "n/a (backlog)"}
+	case q.Skewed > 0:
+		return perftest.Latency{Unknown: unknownSkew}
+	case q.Count == 0 && messages > 0:
+		return perftest.Latency{Unknown: unknownTime}
+	}
+	var p perftest.Latency
+	for i, ns := range []int64{q.MinNS, q.P50NS, q.P75NS, q.P95NS, q.P99NS, q.MaxNS} {
+		p.Values[i] = time.Duration(ns)
+	}
+	return p
+}
+
+const (
+	unknownTime = "n/a (no timestamp)"
+	unknownSkew = "n/a (clock skew)"
+)
+
+// stop ends the intervals and prints why the test stopped. It is called when loadcore.Run has returned.
+func (l *perfLines) stop(outcome *manifest.Outcome) {
+	if l.done == nil {
+		return
+	}
+	close(l.done)
+	select {
+	case <-l.ended:
+	case <-time.After(outputPatience):
+		l.stuck = true
+		return
+	}
+	if l.barrier != 0 && outcome != nil {
+		fmt.Fprintln(l.out, perftest.StopLine(stopReasons(outcome)))
+	}
+}
+
+// outputPatience is how long a reader of the lines may keep them waiting when the run is over.
+const outputPatience = 5 * time.Second
+
+// summary prints the averages: of the record's analysis, or of what was seen live where r is nil.
+func (l *perfLines) summary(outcome *manifest.Outcome, r *result.Result) {
+	if outcome == nil || l.stuck || l.barrier == 0 {
+		return
+	}
+	sending, receiving, delivery, confirm := l.analyzed(r)
+	if r == nil {
+		sending, receiving, delivery, confirm = l.seen(outcome)
+	}
+	lines := l.format.Summary
+	if l.compact {
+		lines = l.format.CompactSummary
+	}
+	for _, line := range lines(sending, receiving, &delivery, &confirm) {
+		fmt.Fprintln(l.out, line)
+	}
+}
+
+func (l *perfLines) analyzed(r *result.Result) (sending, receiving float64, delivery, confirm perftest.Latency) {
+	if r == nil {
+		return
+	}
+	if r.Rates.Sent != nil {
+		sending = *r.Rates.Sent
+	}
+	if r.Rates.Received != nil {
+		receiving = *r.Rates.Received
+	}
+	return sending, receiving, latencyOf(r.Latency.Delivery.Service, r.Counts.Received), latencyOf(r.Latency.Confirm.Service, r.Counts.Confirmed)
+}
+
+// latencyOf turns an exact latency into what is printed.
+func latencyOf(d *result.Distribution, messages int64) (q perftest.Latency) {
+	switch {
+	case d == nil && messages > 0:
+		return perftest.Latency{Unknown: unknownTime}
+	case d == nil:
+		return q
+	}
+	p := d.Percentiles()
+	longest := result.Percentile{ValueNS: d.MaxNS}
+	if d.Censored > 0 && d.MaxAtLeastNS != nil && (d.MaxNS == nil || *d.MaxAtLeastNS >= *d.MaxNS) {
+		longest = result.Percentile{ValueNS: d.MaxAtLeastNS, AtLeast: true}
+	}
+	for i, v := range []result.Percentile{{ValueNS: d.MinNS}, p[0], p[1], p[2], p[3], longest} {
+		if v.ValueNS == nil {
+			return perftest.Latency{Unknown: "n/a (messages without an answer)"}
+		}
+		q.Values[i], q.AtLeast[i] = time.Duration(*v.ValueNS), v.AtLeast
+	}
+	return q
+}
+
+// seen are the averages of a run that was not analyzed: sent over the time of publishing, received until the end of the drain.
+func (l *perfLines) seen(o *manifest.Outcome) (sending, receiving float64, delivery, confirm perftest.Latency) {
+	f := l.live.Total()
+	per := func(n, until int64) float64 { return float64(n) / (float64(max(until-o.BarrierNS, 1)) / 1e9) }
+	return per(f.Sent, o.PublishStopNS), per(f.Received, o.DrainEndNS), latencyFrom(&f.Delivery, f.Received), latencyFrom(&f.Confirm, f.Confirmed)
+}
+
+// row writes a row of the CSV file.
+func (l *perfLines) row(text string) {
+	if l.csv == nil || l.csvErr != nil {
+		return
+	}
+	_, l.csvErr = io.WriteString(l.csv, text+"\n")
+}
+
+// close closes the CSV file, and tells what was not written to it.
+func (l *perfLines) close() error {
+	if l.csv == nil {
+		return nil
+	}
+	if err := errors.Join(l.csvErr, l.csv.Close()); err != nil {
+		return fmt.Errorf("--output-file=%s: %w", l.options.OutputFile, err)
+	}
+	return nil
+}

@@ -1,0 +1,39 @@
+package main
+
+import (
+	"strings"
+
+	"leveret/capture/manifest"
+	"leveret/cmd/internal/perftest"
+)
+
+// stopReasons puts the end of a run into PerfTest's words: what ended it as a whole, lanes that ended as they were asked to,
+// and lanes that failed.
+func stopReasons(o *manifest.Outcome) (reasons []perftest.Reason) {
+	add := func(text string, n int) {
+		if n > 0 {
+			reasons = append(reasons, perftest.Reason{Text: text, Count: n})
+		}
+	}
+	switch {
+	case o.Interrupted:
+		add(perftest.ProducerInterrupt, 1)
+	case strings.HasPrefix(o.StopReason, "time limit"):
+		add(perftest.TimeLimit, 1)
+	case o.StopReason == "all messages sent":
+		add(perftest.ProducerLimit, 1)
+	case o.StopReason == "all consumers have received their messages":
+		add(perftest.ConsumerLimit, 1)
+	}
+	for _, f := range o.Failures {
+		switch {
+		case strings.Contains(f.Text, "were not confirmed within"):
+			add(perftest.ConfirmTimeout, 1)
+		case f.Consumer != nil:
+			add(perftest.ConsumerShutDown, 1)
+		default:
+			add(perftest.ProducerError(oneLine(f.Text)), 1)
+		}
+	}
+	return reasons
+}
