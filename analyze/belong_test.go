@@ -92,6 +92,9 @@ func TestCapturesOfSeveralRuns(t *testing.T) {
 		if got.Verdict != result.Inconclusive || got.Counts.Lost != 0 {
 			t.Errorf("%s: %s, %+v", name, got.Verdict, got.Counts)
 		}
+		if got.Rates != (result.Rates{}) {
+			t.Errorf("%s: rates of several runs together: %+v", name, got.Rates)
+		}
 		describes := got.Broker.Describe()
 		if merged := strings.HasPrefix(describes, "2 different brokers ("); merged != (c.brokers == 2) || got.Broker.Embedded {
 			t.Errorf("%s: broker %q", name, describes)

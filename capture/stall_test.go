@@ -310,6 +310,28 @@ func TestReservedAndNeverSent(t *testing.T) {
 	})
 }
 
+// Of a transaction each message leads to a settlement when it is committed, and to another if it may come back; no more than
+// one transaction is open.
+func TestRoomForTransactions(t *testing.T) {
+	a := newAccounts([]manifest.Producer{{TxSize: 10, Batch: 5}, {TxSize: 100, Mandatory: true, Batch: 5}, {Batch: 5}})
+	for producer := range uint16(3) { // the third awaits no answer
+		for range 1000 {
+			a.sent(&event.Sends{Producer: producer, N: 5, Sent: 1})
+			a.settled(producer, 5)
+		}
+		if n := a.outstanding.Load(); n != 0 {
+			t.Errorf("producer %d: %d settlements are still expected", producer, n)
+		}
+	}
+	for range 1000 {
+		a.sent(&event.Sends{Producer: 0, N: 5, Sent: 1})
+		a.sent(&event.Sends{Producer: 1, N: 5, Sent: 1})
+	}
+	if n := a.outstanding.Load(); n != 10+2*100 {
+		t.Errorf("%d settlements are expected of what can be open at a time, 10 messages with one and 100 with two", n)
+	}
+}
+
 // A row is on disk before it is one flush interval old, however slowly rows come.
 func TestFlushInterval(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

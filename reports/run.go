@@ -25,7 +25,7 @@ func (p *page) run(r *result.Result) {
 	if c.Connections > 0 {
 		topology += ", on " + result.Plural(int64(c.Connections), "connection")
 	}
-	p.field("topology", fieldColumn, p.clean(join("; ", topology, c.DescribeRouting(), c.DescribeSizes())))
+	p.field("topology", fieldColumn, p.clean(join("; ", topology, c.DescribeDeclared(), c.DescribeRouting(), c.DescribeSizes())))
 	p.field("settings", fieldColumn, p.clean(join("; ", c.DescribeDurability(), c.DescribeConfirms(), c.Publishing, c.DescribeAcks())))
 	p.field("load", fieldColumn, p.clean(loadLine(c)))
 	p.field("start", fieldColumn, p.clean(startLine(c)))

@@ -66,13 +66,18 @@ func (c *Config) DescribeTopology() string {
 	if c.Queues > 1 && len(c.QueueNames) > 0 {
 		s += ": " + someOf(c.QueueNames, c.Queues)
 	}
+	return s
+}
+
+// DescribeDeclared says where a run did not declare all of its topology; "" where it did.
+func (c *Config) DescribeDeclared() string {
 	switch c.Predeclared {
 	case "missing":
-		s += "; declared only what was not there"
+		return "declared only what was not there"
 	case "strict":
-		s += "; nothing declared and nothing bound"
+		return "nothing declared and nothing bound"
 	}
-	return s
+	return ""
 }
 
 // exchangesNamed bounds how many exchanges and routing keys a description names.

@@ -1,0 +1,75 @@
+package reports
+
+import (
+	"strings"
+	"testing"
+
+	"leveret/analyze/result"
+)
+
+// flat is a report's text with all white space made single blanks.
+func flat(t *testing.T, r *result.Result) string {
+	t.Helper()
+	return strings.Join(strings.Fields(textOf(t, r, TextOptions{})), " ")
+}
+
+// A run with transactions has commits where others have confirms.
+func TestTransactions(t *testing.T) {
+	r := baseResult()
+	r.Config.Producers, r.Config.Confirm, r.Config.PublishTxSize = 1, 0, 10
+	r.Counts = result.Counts{Sent: 25, Committed: 20, Uncommitted: 5}
+	r.Rates.Sent, r.Rates.Committed = ptr(25.0), ptr(20.0)
+	r.Latency.Commit.Service = &result.Distribution{Count: 20, Censored: 5, MinNS: ptr(int64(4e6)), P50NS: ptr(int64(8e6)), MaxNS: ptr(int64(8e6)), AtLeastNS: ptr(int64(9e6))}
+	r.IntervalNS = second
+	r.Intervals = []result.Interval{{StartNS: start, EndNS: start + second, Sent: 25, Committed: 20, Phase: "run",
+		Latency: result.Latencies{Commit: result.Latency{Service: &result.Distribution{Count: 20, P50NS: ptr(int64(8e6)), P99NS: ptr(int64(8e6)), MaxNS: ptr(int64(8e6))}}}}}
+	text := flat(t, r)
+	for _, want := range []string{"published in transactions of 10 messages", "committed 20 ", "uncommitted 5 ", "committed 20.00 messages per second", "commit (ms)", "50 % 8.000"} {
+		if !strings.Contains(text, want) {
+			t.Errorf("%q is missing in\n%s", want, textOf(t, r, TextOptions{}))
+		}
+	}
+	for _, not := range []string{"confirm:", "confirm (", "confirms were off"} {
+		if strings.Contains(text, not) {
+			t.Errorf("%q in\n%s", not, textOf(t, r, TextOptions{}))
+		}
+	}
+	if text := flat(t, tinySample()); strings.Contains(text, "commit") {
+		t.Error("commits are spoken of without transactions")
+	}
+}
+
+// What special options a run had, and what of the latency they make, is said; of a plain run nothing of the kind.
+func TestSpecialSettings(t *testing.T) {
+	r := baseResult()
+	c := &r.Config
+	c.Producers, c.Consumers, c.AckMode, c.Polling, c.PollIntervalNS = 1, 1, "nack, single, requeue", true, 100e6
+	c.Publishing, c.Consuming = "properties priority 5", "at most 10 msg/s each"
+	c.Endpoints, c.Allocation, c.Environment = []string{"amqp://a", "amqp://b"}, "random", []string{"RATE", "SIZE"}
+	c.Predeclared = "strict"
+	r.LatencyRemarks = []string{"Consumers poll."}
+	r.Latency.Delivery.Service = &result.Distribution{Count: 1, P50NS: ptr(int64(1))}
+	text := flat(t, r)
+	for _, want := range []string{
+		"properties priority 5; acks nack, single, requeue; prefetch 200; polling with basic.get every 100ms; at most 10 msg/s each",
+		"one of 2 endpoints (amqp://a, amqp://b), random", "environment options set by variables: RATE, SIZE",
+		"nothing declared and nothing bound", "Consumers poll.",
+	} {
+		if !strings.Contains(text, want) {
+			t.Errorf("%q is missing in\n%s", want, text)
+		}
+	}
+	if text := flat(t, tinySample()); strings.Contains(text, "endpoint") || strings.Contains(text, "environment") || strings.Contains(text, "polling") {
+		t.Error(text)
+	}
+}
+
+// Captures of several runs have no rates, and the reason stands in their place.
+func TestNoRatesOfSeveralRuns(t *testing.T) {
+	r := baseResult()
+	r.Config.Producers = 2
+	r.Findings = []result.Finding{{Code: "not_one_run", Severity: result.SeverityInconclusive, Count: 1, Text: "x"}}
+	if text := flat(t, r); !strings.Contains(text, "sent n/a (the captures are not of one run)") {
+		t.Error(text)
+	}
+}
