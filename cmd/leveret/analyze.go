@@ -68,12 +68,19 @@ func analyzeAndReport(ctx context.Context, dirs []string, limits analyze.Options
 			return exitFailed, err
 		}
 	}
-	return judge(r, o.Strict, s.err), nil
+	reasons := s.err
+	if o.Format == "" {
+		reasons = io.Discard // the short form has named them
+	}
+	return judge(r, o.Strict, reasons), nil
 }
 
 func writeReport(r *result.Result, o *options.Report, s streams) error {
-	if o.Format == "json" {
+	switch o.Format {
+	case "json":
 		return reports.JSON(s.out, r)
+	case "":
+		return writeShort(s.err, r)
 	}
 	return reports.Text(s.out, r, reports.TextOptions{
 		Width: terminalWidth(s.out), ASCII: !speaksUTF8(), Color: colored(s.out, o.NoColor),

@@ -40,12 +40,12 @@ type command struct {
 }
 
 func commands() []command {
-	return []command{runCommand(), analyzeCommand(), brokerCommand(), calibrateCommand()}
+	return []command{runCommand(), perfTestCommand(), analyzeCommand(), brokerCommand(), calibrateCommand()}
 }
 
 func main() {
 	stderr := newConsole(os.Stderr)
-	os.Exit(run(interruptible(stderr), os.Args[1:], os.Stdin, os.Stdout, stderr))
+	os.Exit(run(interruptible(stderr), commandLine(os.Args[0], os.Args[1:]), os.Stdin, os.Stdout, stderr))
 }
 
 // interruptible returns a context that the first SIGINT or SIGTERM ends; the second one exits at once, whatever hangs.
@@ -87,6 +87,13 @@ func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 		}
 		fmt.Fprintf(stdout, "leveret %s\n", toolVersion())
 		return exitOK
+	case "runjava":
+		var err error
+		if rest, err = runjava(rest); err != nil {
+			fmt.Fprintln(stderr, err)
+			return exitUsage
+		}
+		name = "perf-test"
 	}
 	c, ok := find(name)
 	if !ok {

@@ -49,21 +49,27 @@ func runLoad(ctx context.Context, args []string, s streams) (int, error) {
 		return 0, err
 	}
 	sayVariables(s.err, variables)
-	r := &recording{options: o, streams: s, values: set.Values(), given: set.Changed, command: set.Redacted(args), variables: variables}
+	r := &recording{options: o, streams: s, values: set.Values(), given: set.Changed, command: set.Redacted(args), variables: variables, trusting: "--insecure"}
 	if err := r.prepare(); err != nil {
 		return 0, &options.UsageError{Command: "run", Err: err}
 	}
+	return r.recordAndReport(ctx)
+}
+
+// recordAndReport offers the load, and makes the report of its capture.
+func (r *recording) recordAndReport(ctx context.Context) (int, error) {
+	o := r.options
 	interrupted, err := r.record(ctx)
 	if err != nil {
 		return exitFailed, err
 	}
 	if o.NoAnalyze {
-		fmt.Fprintf(s.err, "recorded into %s; leveret analyze %s makes the report\n", r.dir, r.dir)
+		fmt.Fprintf(r.err, "recorded into %s; leveret analyze %s makes the report\n", r.dir, r.dir)
 		return exitCodeOf(interrupted, exitOK), nil
 	}
 	// The report is made even after Ctrl-C: only the second one keeps it from the user.
-	code, err := analyzeAndReport(context.WithoutCancel(ctx), []string{r.dir}, analyze.Options{}, &o.Report, o.Quiet, s)
-	fmt.Fprintf(s.err, "recorded into %s\n", r.dir)
+	code, err := analyzeAndReport(context.WithoutCancel(ctx), []string{r.dir}, analyze.Options{}, &o.Report, o.Quiet, r.streams)
+	fmt.Fprintf(r.err, "recorded into %s\n", r.dir)
 	if err == nil && r.outcome.failed() && code == exitOK {
 		code = exitFailed
 	}
@@ -102,6 +108,10 @@ type recording struct {
 	command []string // as given, secrets removed
 	// variables are those of the environment that options came from.
 	variables []options.Variable
+	notes     []string // recorded, and repeated by every report
+	// trusting says why the broker's certificate is not verified.
+	trusting string
+	perfTest bool // standard output is PerfTest's
 
 	dir      string
 	endpoint loadcore.Endpoint
@@ -206,7 +216,7 @@ func (r *recording) meet(ctx context.Context) (manifest.Broker, error) {
 		fmt.Fprintf(r.err, "%s %s at %s\n", peer.Product, peer.Version, peer.URI)
 	}
 	if r.options.Insecure {
-		fmt.Fprintln(r.err, "warning: --insecure: the broker's certificate is not verified")
+		fmt.Fprintf(r.err, "warning: the broker's certificate is not verified (%s)\n", r.trusting)
 	}
 	fmt.Fprintln(r.err, planLine(r.plan))
 	return peer, r.plan.Preflight(ctx, &peer)
@@ -284,6 +294,7 @@ func (r *recording) manifest(peer manifest.Broker) *manifest.Manifest {
 		Drive: string(r.plan.ChosenDrive()), Pin: string(r.plan.Pin), CoalesceNS: int64(r.plan.CoalesceBound()),
 		ClockStart: r.plan.Clock.Snapshot(),
 	}
+	m.Notes = append(m.Notes, r.notes...)
 	for _, v := range r.variables {
 		m.Environment = append(m.Environment, v.Name)
 	}
@@ -292,7 +303,7 @@ func (r *recording) manifest(peer manifest.Broker) *manifest.Manifest {
 		m.SourceAddresses = append(m.SourceAddresses, a.String())
 	}
 	if r.options.Insecure {
-		m.Notes = append(m.Notes, "the broker's certificate was not verified (--insecure)")
+		m.Notes = append(m.Notes, "the broker's certificate was not verified ("+r.trusting+")")
 	}
 	return m
 }

@@ -43,6 +43,7 @@ func NewPerfTest(redactURI redactor) (*PerfTest, *Run) {
 	rows := slices.DeleteFunc(r.rows(perfTest, redactURI), func(o *Option) bool {
 		return o.Name == "faults" || o.Name == "format" // no embedded broker; standard output is PerfTest's
 	})
+	r.Report.Format = ""
 	rows = append(rows, in.askOptions()...)
 	rows = append(rows, in.jvmOptions()...)
 	rows = append(rows, refusedOptions()...)
