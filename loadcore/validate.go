@@ -92,7 +92,7 @@ func (p *Plan) Validate() error {
 	if len(p.Topology.Queues) > math.MaxUint16+1 || len(p.Topology.Routes) > math.MaxUint16+1 {
 		bad("the topology has %d queues and %d routes, at most %d of each fit the record", len(p.Topology.Queues), len(p.Topology.Routes), math.MaxUint16+1)
 	}
-	return errors.Join(append(errs, p.checkLanes())...)
+	return errors.Join(append(errs, p.checkLanes(), p.checkExclusive())...)
 }
 
 // checkLanes returns the first error of a producer and the first of a consumer: one stands for all, as they are made from
@@ -179,32 +179,6 @@ func checkStages(stages []manifest.Stage) error {
 
 // maxWindow bounds a confirm window: its ring takes a bit a message, and the settlements of one frame a uint32.
 const maxWindow = 1 << 30
-
-func (p *Plan) checkConsumer(s *manifest.Consumer) error {
-	switch {
-	case s.Connection < 0 || s.Connection >= p.Connections:
-		return fmt.Errorf("connection %d of %d does not exist", s.Connection, p.Connections)
-	case len(s.Queues) == 0:
-		return errors.New("--queue: it has no queue to consume from")
-	case s.Prefetch < 0 || s.Prefetch > math.MaxUint16:
-		return fmt.Errorf("--qos=%d: want 0 (no limit) to %d", s.Prefetch, math.MaxUint16)
-	case s.AckEvery < 0:
-		return fmt.Errorf("--multi-ack-every=%d: want 1 or more", s.AckEvery)
-	case !s.AutoAck && s.Prefetch > 0 && s.AckEvery > s.Prefetch:
-		return fmt.Errorf("--multi-ack-every=%d with --qos=%d: the broker would wait for acks and the consumer for messages; want --multi-ack-every of at most --qos", s.AckEvery, s.Prefetch)
-	case s.Limit < 0:
-		return fmt.Errorf("--cmessages=%d: want 0 (no limit) or more", s.Limit)
-	}
-	for _, q := range s.Queues {
-		if q < 0 || q >= len(p.Topology.Queues) {
-			return fmt.Errorf("queue %d of %d does not exist", q, len(p.Topology.Queues))
-		}
-		if err := wire.CheckShortString("--queue", p.Topology.Queues[q].Name); err != nil {
-			return err
-		}
-	}
-	return nil
-}
 
 // checkFrameMax refuses a frame-max (bytes) that the protocol does not allow; 0 means no limit.
 func checkFrameMax(limit uint32) error {

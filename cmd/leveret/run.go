@@ -298,7 +298,7 @@ func (r *recording) manifest(peer manifest.Broker) *manifest.Manifest {
 	for _, v := range r.variables {
 		m.Environment = append(m.Environment, v.Name)
 	}
-	m.Notes = append(m.Notes, r.layout.notes...)
+	m.Notes = append(append(m.Notes, r.layout.notes...), r.plan.ConsumerNotes()...)
 	for _, a := range r.plan.SourceAddresses {
 		m.SourceAddresses = append(m.SourceAddresses, a.String())
 	}
