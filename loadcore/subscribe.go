@@ -48,7 +48,7 @@ func (s *consumer) subscribe(ctx context.Context) error {
 	o := s.eng.plan.connectOptions(0)
 	ctx, cancel := context.WithTimeout(ctx, o.Timeout)
 	defer cancel()
-	args := consumeArguments(s.spec.Arguments)
+	args := tableOf(s.spec.Arguments)
 	for i := range s.queues {
 		q := &s.queues[i]
 		q.state.Store(subscribed)
@@ -71,19 +71,6 @@ func (s *consumer) subscribe(ctx context.Context) error {
 // streamOffset is the consumer argument that says where in a stream to begin.
 const streamOffset = "x-stream-offset"
 
-// consumeArguments turns a consumer's arguments into the protocol's form. A time of a stream offset is sent as a timestamp:
-// as a text the broker would not know it.
-func consumeArguments(args []manifest.Arg) wire.Table {
-	table := tableOf(args)
-	for i, f := range table {
-		text, _ := f.Value.(string)
-		if at, err := time.Parse(time.RFC3339, text); f.Key == streamOffset && err == nil {
-			table[i].Value = wire.Timestamp(at.Unix())
-		}
-	}
-	return table
-}
-
 // tableOf turns arguments into the protocol's form.
 func tableOf(args []manifest.Arg) wire.Table {
 	var table wire.Table
@@ -94,6 +81,8 @@ func tableOf(args []manifest.Arg) wire.Table {
 			v = int64(n)
 		case float64: // a number read back from a manifest
 			v = int64(n)
+		case manifest.Timestamp:
+			v = wire.Timestamp(n)
 		}
 		table = append(table, wire.Field{Key: a.Key, Value: v})
 	}

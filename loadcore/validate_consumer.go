@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 	"time"
 
 	"leveret/capture/manifest"
@@ -43,7 +44,7 @@ func (p *Plan) checkConsumer(s *manifest.Consumer) error {
 			return err
 		}
 	}
-	return errors.Join(checkPrefetch(s), checkWork(s), wire.CheckTable("--consumer-args", consumeArguments(s.Arguments)))
+	return errors.Join(checkPrefetch(s), checkWork(s), wire.CheckTable("--consumer-args", tableOf(s.Arguments)))
 }
 
 // checkPrefetch refuses what makes the broker wait for acks that would wait for messages.
@@ -103,33 +104,16 @@ func checkWork(s *manifest.Consumer) error {
 	return nil
 }
 
-// ConsumerNotes are what a report has to say of the plan's consumers, beside their options: what of them shows in the
-// figures, and which settings have no effect.
-func (p *Plan) ConsumerNotes() []string {
-	var notes []string
-	note := func(on func(*manifest.Consumer) bool, text string) {
-		n := 0
-		for i := range p.Consumers {
-			if on(&p.Consumers[i]) {
-				n++
-			}
-		}
-		if n > 0 {
+// ConsumerNotes are what a report has to say of how the plan's consumers show in its figures.
+func (p *Plan) ConsumerNotes() (notes []string) {
+	note := func(on func(manifest.Consumer) bool, text string) {
+		if slices.ContainsFunc(p.Consumers, on) {
 			notes = append(notes, text)
 		}
 	}
-	works := func(s *manifest.Consumer) bool { return newWork(s) != nil && !s.Polling }
-	note(func(s *manifest.Consumer) bool { return works(s) && s.AutoAck },
+	note(func(s manifest.Consumer) bool { return newWork(&s) != nil && s.AutoAck && !s.Polling },
 		"consumers work, or have a rate, with automatic acks: they read in step with their work, so that the received times, and the delivery latency, contain the wait for it")
-	note(func(s *manifest.Consumer) bool { return works(s) && !s.AutoAck && s.Prefetch+s.GlobalPrefetch == 0 },
-		"consumers work, or have a rate, without a prefetch: messages count as received when they come, and pile up in the client, unacked, before they are worked on")
-	note(func(s *manifest.Consumer) bool { return s.Nack && s.Requeue && !s.AutoAck },
+	note(func(s manifest.Consumer) bool { return s.Nack && s.Requeue && !s.AutoAck },
 		"consumers put every message back (nack with requeue): they come again, and the queues never get empty")
-	note(func(s *manifest.Consumer) bool { return s.Nack && s.AutoAck },
-		"--nack has no effect with automatic acks")
-	note(func(s *manifest.Consumer) bool { return s.Polling && s.Prefetch+s.GlobalPrefetch > 0 },
-		"a prefetch has no effect on polling consumers")
-	note(func(s *manifest.Consumer) bool { return s.Polling && len(s.Arguments) > 0 },
-		"consumer arguments have no effect on polling consumers")
 	return notes
 }

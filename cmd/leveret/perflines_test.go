@@ -283,9 +283,10 @@ func TestStopReasonsInPerfTestsWords(t *testing.T) {
 		want    string
 	}{
 		{manifest.Outcome{StopReason: "time limit reached"}, "test stopped (Reached time limit)"},
-		{manifest.Outcome{StopReason: "all messages sent"}, "test stopped (Producer reached message limit)"},
+		{manifest.Outcome{StopReason: "all messages sent", Ends: map[string]int{manifest.EndProducerLimit: 1}}, "test stopped (Producer reached message limit)"},
 		{manifest.Outcome{StopReason: "interrupted", Interrupted: true}, "test stopped (Producer thread interrupted)"},
-		{manifest.Outcome{StopReason: "all consumers have received their messages"}, "test stopped (Consumer reached message limit)"},
+		{manifest.Outcome{StopReason: "all consumers have received their messages", Ends: map[string]int{manifest.EndConsumerLimit: 2}}, "test stopped (Consumer reached message limit [2])"},
+		{manifest.Outcome{Ends: map[string]int{manifest.EndConsumerIdle: 1, manifest.EndConsumerEmpty: 3}}, "test stopped (Consumer is idle for more than 1 second, Consumer queue(s) empty [3])"},
 		{manifest.Outcome{StopReason: "all producers have ended, not all of them as planned", Failures: []manifest.Failure{
 			{Producer: &lane, Text: "10 messages were not confirmed within 2s"}, {Producer: &lane, Text: "10 messages were not confirmed within 2s"},
 			{Consumer: &lane, Code: 404, Text: "gone"}, {Text: "connection\n reset"},

@@ -20,11 +20,11 @@ func stopReasons(o *manifest.Outcome) (reasons []perftest.Reason) {
 		add(perftest.ProducerInterrupt, 1)
 	case strings.HasPrefix(o.StopReason, "time limit"):
 		add(perftest.TimeLimit, 1)
-	case o.StopReason == "all messages sent":
-		add(perftest.ProducerLimit, 1)
-	case o.StopReason == "all consumers have received their messages":
-		add(perftest.ConsumerLimit, 1)
 	}
+	add(perftest.ProducerLimit, o.Ends[manifest.EndProducerLimit])
+	add(perftest.ConsumerLimit, o.Ends[manifest.EndConsumerLimit])
+	add(perftest.ConsumerIdle, o.Ends[manifest.EndConsumerIdle])
+	add(perftest.ConsumerEmpty, o.Ends[manifest.EndConsumerEmpty])
 	for _, f := range o.Failures {
 		switch {
 		case strings.Contains(f.Text, "were not confirmed within"):
