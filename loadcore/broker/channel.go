@@ -28,6 +28,7 @@ type channel struct {
 	touched   bool     // is in conn.unconfirmed
 
 	content content
+	tx      *transaction // nil: not transactional
 
 	limit    atomic.Int32 // basic.qos with global: unacked deliveries of the channel at a time; 0: no limit
 	inFlight atomic.Int32 // deliveries in inboxes or unacked, without basic.get
@@ -141,6 +142,7 @@ func (ch *channel) end() {
 		}
 	}
 	clear(ch.consumers)
+	ch.undoSettlements()
 	ch.requeueAll()
 	for _, q := range unused {
 		ch.conn.deleteUnused(q)

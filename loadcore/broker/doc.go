@@ -3,8 +3,8 @@
 // duplicated, damaged or late messages can be shown some.
 //
 // It keeps messages in memory and nothing on disk. It has classic queues; the exchange types direct, fanout and topic;
-// publisher confirms, mandatory, basic.get, prefetch per consumer and per channel, requeue, exclusive and auto-delete queues,
-// length bounds, PLAIN and EXTERNAL, heartbeats, TLS. What RabbitMQ has and this broker has not it refuses, with RabbitMQ's
+// publisher confirms, transactions, mandatory, basic.get, prefetch per consumer and per channel, requeue, exclusive and
+// auto-delete queues, length bounds, PLAIN and EXTERNAL, heartbeats, TLS. What RabbitMQ has and this broker has not it refuses, with RabbitMQ's
 // reply codes and in RabbitMQ's words, so that nothing works here that would do something else there.
 //
 //	f, err := broker.ParseFaults("drop@1000-7000/1000,cut@9000")

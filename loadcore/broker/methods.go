@@ -22,7 +22,16 @@ func (c *conn) handle(ch *channel, m wire.Method) *amqpError {
 			return hard(wire.ReplyNotImplemented, "active=false")
 		}
 		c.send(ch.id, &wire.ChannelFlowOk{Active: true})
+	case *wire.TxSelect:
+		return c.txSelect(ch)
+	case *wire.TxCommit:
+		return c.txCommit(ch)
+	case *wire.TxRollback:
+		return c.txRollback(ch)
 	case *wire.ConfirmSelect:
+		if ch.tx != nil {
+			return soft(wire.ReplyPreconditionFailed, "cannot switch from tx to confirm mode")
+		}
 		ch.confirm = true
 		if !m.NoWait {
 			c.send(ch.id, &wire.ConfirmSelectOk{})
@@ -62,7 +71,7 @@ func (c *conn) handleBasic(ch *channel, m wire.Method) *amqpError {
 		return c.basicRecover(ch, m.Requeue, true)
 	case *wire.BasicRecoverAsync:
 		return c.basicRecover(ch, m.Requeue, false)
-	case *wire.TxSelect, *wire.TxCommit, *wire.TxRollback, *wire.ExchangeBind, *wire.ExchangeUnbind:
+	case *wire.ExchangeBind, *wire.ExchangeUnbind:
 		return hard(wire.ReplyNotImplemented, "%s", m.ID())
 	default:
 		return hard(wire.ReplyCommandInvalid, "unimplemented method")

@@ -105,6 +105,9 @@ func (c *conn) publish(ch *channel, p wire.Publish, props, body []byte) *amqpErr
 	if err := c.checkProperties(props); err != nil {
 		return err.by(wire.BasicPublishID)
 	}
+	if ch.tx != nil && !ch.tx.committing {
+		return ch.holdPublish(p, props, body)
+	}
 	c.publishedNow = true
 	if c.srv.faulty {
 		n := c.srv.stats.published.Add(1)
@@ -179,10 +182,13 @@ func (c *conn) publishCarefully(ch *channel, r *route, e entry, n int) {
 	}
 }
 
-// nack makes the answer to the message counted last a negative one.
+// nack makes the answer to the message counted last a negative one. A transaction fails as a whole.
 func (ch *channel) nack() {
-	if ch.confirm {
+	switch {
+	case ch.confirm:
 		ch.nacked = append(ch.nacked, ch.published)
+	case ch.tx != nil:
+		ch.tx.refused = true
 	}
 }
 

@@ -64,7 +64,6 @@ func TestRefused(t *testing.T) {
 		{"predeclared headers exchange", func(ch *amqp.Channel) error { return ch.QueueBind("q", "", "amq.headers", false, nil) }, 404, "NOT_FOUND - no exchange 'amq.headers' in vhost '/'"},
 		{"exchange to exchange", func(ch *amqp.Channel) error { return ch.ExchangeBind("amq.fanout", "", "amq.direct", false, nil) }, 540, "NOT_IMPLEMENTED - exchange.bind"},
 		{"exchange from exchange", func(ch *amqp.Channel) error { return ch.ExchangeUnbind("amq.fanout", "", "amq.direct", false, nil) }, 540, "NOT_IMPLEMENTED - exchange.unbind"},
-		{"transactions", func(ch *amqp.Channel) error { return ch.Tx() }, 540, "NOT_IMPLEMENTED - tx.select"},
 		{"expiration of a message", publish(amqp.Publishing{Expiration: "1000"}), 540, "NOT_IMPLEMENTED - message property 'expiration'"},
 		{"sender-selected distribution", publish(amqp.Publishing{Headers: amqp.Table{"CC": []any{"other"}}}), 540, "NOT_IMPLEMENTED - message header 'CC'"},
 		{"hidden sender-selected distribution", publish(amqp.Publishing{Headers: amqp.Table{"BCC": []any{"other"}}}), 540, "NOT_IMPLEMENTED - message header 'BCC'"},

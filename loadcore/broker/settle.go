@@ -45,6 +45,9 @@ func (c *conn) settleFrame(ch *channel, id wire.MethodID, f wire.Frame, args []b
 	if err != nil {
 		return methodError(f.Payload, err)
 	}
+	if ch.tx != nil {
+		return ch.holdSettlement(s).by(id)
+	}
 	if s.Requeue {
 		return c.requeue(ch, s).by(id)
 	}
@@ -62,31 +65,38 @@ func (c *conn) settleFrame(ch *channel, id wire.MethodID, f wire.Frame, args []b
 // requeue returns rejected deliveries to their queues.
 func (c *conn) requeue(ch *channel, s wire.Settle) *amqpError {
 	c.flush()
+	var back []delivery
+	if err := ch.settleAll(s, func(d delivery) { back = append(back, d) }); err != nil {
+		return err
+	}
+	requeueDeliveries(back)
+	if ch.limit.Load() > 0 {
+		ch.kick()
+	}
+	return nil
+}
+
+// requeueDeliveries puts deliveries of one channel back, those of one queue and consumer together.
+func requeueDeliveries(back []delivery) {
 	type group struct {
 		queue    *queue
 		consumer *consumer
 		entries  []entry
 	}
 	var groups []group
-	err := ch.settleAll(s, func(d delivery) {
+next:
+	for _, d := range back {
 		for i := range groups {
 			if g := &groups[i]; g.queue == d.queue && g.consumer == d.consumer {
 				g.entries = append(g.entries, d.entry)
-				return
+				continue next
 			}
 		}
 		groups = append(groups, group{d.queue, d.consumer, []entry{d.entry}})
-	})
-	if err != nil {
-		return err
 	}
 	for _, g := range groups {
 		g.queue.requeue(g.consumer, g.entries, false, true)
 	}
-	if ch.limit.Load() > 0 {
-		ch.kick()
-	}
-	return nil
 }
 
 // flushSettlements gives back what acknowledged deliveries held.
