@@ -71,5 +71,6 @@ func (p *producer) slots(most uint64, end int64) int {
 
 func (p *producer) recordPassed() {
 	p.sends.Due = p.due
+	p.describe(len(p.due))
 	p.record(0, len(p.due), 0)
 }

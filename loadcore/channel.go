@@ -68,6 +68,17 @@ func (ch *channel) send(m wire.Method) bool {
 	return true
 }
 
+// post posts whole frames as send does.
+func (ch *channel) post(frames []byte) bool {
+	ch.gate.Lock()
+	defer ch.gate.Unlock()
+	if ch.isGone() {
+		return false
+	}
+	ch.conn.out.send(frames)
+	return true
+}
+
 // shut is the end of a channel that the broker has closed: its lane stops, and then the broker gets its close-ok. A
 // producer looks at halted with the outbox locked, which puts its batch either before the close-ok or nowhere. Whoever waits
 // for the channel learns of its end last: a channel of the same number may be opened only behind the close-ok.

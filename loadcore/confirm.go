@@ -14,6 +14,7 @@ type confirms struct {
 	acked        int64
 	nacked       int64
 	returned     int64
+	committed    int64
 	unattributed int64 // returned messages that do not carry a stamp of this producer
 }
 
@@ -86,11 +87,15 @@ func (p *producer) finishRead(at int64) {
 	p.count.confirmed.Store(c.acked) // before the window says that nothing is open: then they are looked at
 	p.count.nacked.Store(c.nacked)
 	p.count.returned.Store(c.returned)
+	p.count.committed.Store(c.committed)
 	if p.win != nil {
 		p.win.flush()
-		if p.parked.Load() {
-			p.awake()
-		}
+	}
+	if p.tx != nil {
+		p.tx.release()
+	}
+	if p.parked.Load() {
+		p.awake()
 	}
 	if len(c.batch.Runs) > 0 {
 		c.batch.At = at
@@ -102,10 +107,21 @@ func (p *producer) finishRead(at int64) {
 	}
 }
 
-// unsettled is how many messages wait for their confirm.
+// unsettled is how many messages wait for their confirm, or for the end of their transaction.
 func (p *producer) unsettled() int {
-	if p.win == nil {
-		return 0
+	switch {
+	case p.win != nil:
+		return p.win.open()
+	case p.tx != nil:
+		return int(p.tx.uncommitted.Load())
 	}
-	return p.win.open()
+	return 0
+}
+
+// unsettledText says what unsettled messages are.
+func (p *producer) unsettledText() string {
+	if p.tx != nil {
+		return "not committed"
+	}
+	return "not confirmed"
 }

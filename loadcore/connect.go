@@ -190,11 +190,7 @@ func (c *conn) openLanes(ctx context.Context) error {
 		}
 		switch {
 		case l.producer != nil:
-			l.producer.encode()
-			if l.producer.win == nil {
-				continue
-			}
-			if _, err := ch.call(ctx, &wire.ConfirmSelect{}, wire.ConfirmSelectOkID); err != nil {
+			if err := l.producer.prepare(ctx); err != nil {
 				return fmt.Errorf("producer %d: %w", l.producer.index, err)
 			}
 		default:

@@ -2,8 +2,10 @@ package loadcore
 
 import (
 	"fmt"
+	"hash/crc32"
 
 	"leveret/capture/event"
+	"leveret/loadcore/wire"
 )
 
 // content is a message that is arriving on a channel, delivered or returned: data plane.
@@ -12,6 +14,8 @@ type content struct {
 	size    uint64 // of the whole body
 	left    uint64 // body bytes still to come
 	check   bodyCheck
+	stamped bool // in a header
+	stamp   [StampHeaderSize]byte
 }
 
 type contentPart uint8
@@ -22,18 +26,28 @@ const (
 	contentBody
 )
 
-// header takes a content header.
-func (ch *channel) header(bodySize uint64) error {
+// header takes a content header with the properties as they came.
+func (ch *channel) header(bodySize uint64, props []byte) error {
 	c := &ch.content
 	if c.expects != contentHeader {
 		return fmt.Errorf("the broker sent a content header on channel %d without a message before it", ch.number)
 	}
 	c.size, c.left = bodySize, bodySize
 	c.expects = contentBody
+	c.stamped = wire.HasHeaders(props) && c.takeStamp(props)
 	if bodySize == 0 {
+		if c.stamped {
+			return ch.complete(readHeaderStamp(c.stamp[:], 0))
+		}
 		return ch.complete(Stamp{Due: event.None}, event.Unstamped)
 	}
 	return nil
+}
+
+// takeStamp keeps the stamp that is among the headers; false if there is none.
+func (c *content) takeStamp(props []byte) bool {
+	value, ok := wire.FindHeader(props, StampHeaderName)
+	return ok && len(value) == StampHeaderSize && copy(c.stamp[:], value) > 0
 }
 
 // body takes the payload of a body frame, or a piece of one.
@@ -43,16 +57,26 @@ func (ch *channel) body(piece []byte) error {
 		return bodyError(ch, len(piece))
 	}
 	if uint64(len(piece)) == c.size { // the usual case: all of it at once
+		if c.stamped {
+			return ch.complete(readHeaderStamp(c.stamp[:], crc32.Update(0, castagnoli, piece)))
+		}
 		return ch.complete(ReadStamp(piece))
 	}
 	if c.left == c.size {
 		c.check.reset()
 	}
-	c.check.add(piece)
-	if c.left -= uint64(len(piece)); c.left == 0 {
-		return ch.complete(c.check.done())
+	if c.stamped {
+		c.check.sum = crc32.Update(c.check.sum, castagnoli, piece)
+	} else {
+		c.check.add(piece)
 	}
-	return nil
+	if c.left -= uint64(len(piece)); c.left > 0 {
+		return nil
+	}
+	if c.stamped {
+		return ch.complete(readHeaderStamp(c.stamp[:], c.check.sum))
+	}
+	return ch.complete(c.check.done())
 }
 
 func (ch *channel) complete(s Stamp, b event.Body) error {

@@ -146,7 +146,11 @@ func (q *drainQueue) note(timeout time.Duration) string {
 func (r *run) confirmNotes() (notes []string) {
 	for _, p := range r.producers {
 		if n := p.unsettled(); n > 0 {
-			notes = append(notes, fmt.Sprintf("producer %d: %d messages unconfirmed", p.index, n))
+			what := "unconfirmed"
+			if p.tx != nil {
+				what = "uncommitted"
+			}
+			notes = append(notes, fmt.Sprintf("producer %d: %d messages %s", p.index, n, what))
 		}
 	}
 	return notes
@@ -156,7 +160,7 @@ func (r *run) confirmNotes() (notes []string) {
 func (r *run) proveArrived(ctx context.Context) error {
 	return forEach(len(r.producers), askAtOnce, func(i int) error {
 		p := r.producers[i]
-		if p.win != nil || p.seq == 0 {
+		if p.win != nil || p.tx != nil || p.seq == 0 { // confirms and commits say so themselves
 			return nil
 		}
 		for _, q := range r.routeQueues(p) {
@@ -184,14 +188,26 @@ func (r *run) askOnPublishingChannel(ctx context.Context, p *producer, queue int
 
 // routeQueues are the queues that a producer's messages reach; where that is unknown, all that the run knows.
 func (r *run) routeQueues(p *producer) []int {
-	if route := &r.plan.Topology.Routes[p.spec.Route]; route.Known {
-		return route.Queues
+	var reached []int
+	for _, route := range r.routesOf(p) {
+		if !route.Known {
+			all := make([]int, len(r.plan.Topology.Queues))
+			for i := range all {
+				all[i] = i
+			}
+			return all
+		}
+		for _, q := range route.Queues {
+			if !slices.Contains(reached, q) {
+				reached = append(reached, q)
+			}
+		}
 	}
-	all := make([]int, len(r.plan.Topology.Queues))
-	for i := range all {
-		all[i] = i
-	}
-	return all
+	return reached
+}
+
+func (r *run) routesOf(p *producer) []manifest.Route {
+	return r.plan.Topology.Routes[p.spec.Route : p.spec.Route+max(p.spec.Routes, 1)]
 }
 
 // drainQueues lists all queues of the topology with their consumers.
@@ -225,18 +241,26 @@ func (r *run) expected(queue int) int64 {
 	}
 	n := int64(0)
 	for _, p := range r.producers {
-		route := &r.plan.Topology.Routes[p.spec.Route]
-		if !route.Known {
-			return -1
-		}
-		for _, q := range route.Queues {
-			switch {
-			case q != queue:
-			case p.win == nil:
-				n += p.count.sent.Load()
-			default:
-				n += p.count.confirmed.Load() - p.count.returned.Load()
+		routes := r.routesOf(p)
+		reaching := 0 // of its routes, how many lead to the queue
+		for _, route := range routes {
+			if !route.Known {
+				return -1
 			}
+			if slices.Contains(route.Queues, queue) {
+				reaching++
+			}
+		}
+		switch {
+		case reaching == 0:
+		case reaching < len(routes):
+			return -1
+		case p.win != nil:
+			n += p.count.confirmed.Load() - p.count.returned.Load()
+		case p.tx != nil:
+			n += p.count.committed.Load() - p.count.returned.Load()
+		default:
+			n += p.count.sent.Load()
 		}
 	}
 	return n

@@ -9,7 +9,8 @@ import (
 // batchBytes bounds a batch that is written at once: about what a socket takes in one go.
 const batchBytes = 64 << 10
 
-// encoder holds the frames of one producer's messages, encoded once: per message only the stamp is patched.
+// encoder holds the frames of one producer's messages, encoded once: per message only the stamp in the body is patched.
+// Where more differs the frames are put together message by message (assembler).
 //
 // Messages up to batchBytes lie one behind the other in buf, which grows with the batches that happen, to batchBytes at
 // most. Larger ones are written one at a time from pieces (pieces), whose filler is shared by all producers of the process.
@@ -21,7 +22,8 @@ type encoder struct {
 	copies  int    // messages in buf
 	buf     []byte
 	pieces  *pieces
-	most    int // messages in a batch
+	asm     *assembler // for messages that differ in more than that; then most alone of the others is used
+	most    int        // messages in a batch
 }
 
 // newEncoder is for messages of size bytes, at least StampSize, published with publish, a basic.publish frame, on the
@@ -51,6 +53,23 @@ func (e *encoder) bytes() int {
 		return e.pieces.total
 	}
 	return len(e.one)
+}
+
+// begun is how many of the messages written last began in the first bytes bytes.
+func (e *encoder) begun(bytes int) int {
+	if e.asm != nil {
+		return e.asm.begun(bytes)
+	}
+	return (bytes + e.bytes() - 1) / e.bytes()
+}
+
+// fit is how many messages from seq on, at most most, make a batch.
+func (e *encoder) fit(seq uint64, most int) int {
+	most = min(most, e.most)
+	if e.asm != nil {
+		return e.asm.fit(seq, most)
+	}
+	return most
 }
 
 // stamp patches the next n messages, n at most most: first is the sequence of the first; due has n times, or is nil.
@@ -89,16 +108,24 @@ func (e *encoder) grow(n int) {
 
 // write puts the n messages that were stamped last into the socket, in one call; it returns the bytes that it took.
 func (e *encoder) write(sock net.Conn, n int) (int, error) {
-	if e.pieces != nil {
+	switch {
+	case e.pieces != nil:
 		return e.pieces.write(sock)
+	case e.asm != nil && e.asm.large:
+		return e.asm.write(sock)
 	}
 	return sock.Write(e.frames(n))
 }
 
 // frames are the bytes of the n messages that were stamped last; nil where they are no single piece.
 func (e *encoder) frames(n int) []byte {
-	if e.pieces != nil {
+	switch {
+	case e.pieces != nil:
 		return nil
+	case e.asm != nil && e.asm.large:
+		return nil
+	case e.asm != nil:
+		return e.asm.buf
 	}
 	return e.buf[:n*len(e.one)]
 }

@@ -19,6 +19,7 @@ type engine struct {
 	pacer    *pacer
 	progress *Progress
 
+	bodies     []pooledBody // of producers with PooledBodies
 	conns      []*conn
 	schedulers []*scheduler
 	producers  []*producer
@@ -55,6 +56,7 @@ type engine struct {
 func newEngine(plan *Plan, rec Recorder) *engine {
 	e := &engine{plan: plan, clock: plan.Clock, rec: rec, progress: plan.Progress, changed: make(chan struct{}, 1)}
 	e.end.Store(math.MaxInt64)
+	e.bodies = poolBodies(plan.Bodies)
 	e.publishing, e.stopPublishing = context.WithCancel(context.Background())
 	e.draining, e.stopDraining = context.WithCancel(context.Background())
 	for i := range plan.Producers {
@@ -132,15 +134,22 @@ func (e *engine) connectionLost(c *conn, why loss) {
 	if e.closing.Load() {
 		return
 	}
-	open := 0
+	unconfirmed, uncommitted := 0, 0
 	for _, l := range c.lanePlan {
-		if l.producer != nil {
-			open += l.producer.unsettled()
+		switch {
+		case l.producer == nil:
+		case l.producer.tx != nil:
+			uncommitted += l.producer.unsettled()
+		default:
+			unconfirmed += l.producer.unsettled()
 		}
 	}
 	text := why.text
-	if open > 0 {
-		text += fmt.Sprintf("; %d messages were not confirmed", open)
+	if unconfirmed > 0 {
+		text += fmt.Sprintf("; %d messages were not confirmed", unconfirmed)
+	}
+	if uncommitted > 0 {
+		text += fmt.Sprintf("; %d messages were not committed", uncommitted)
 	}
 	e.failed(manifest.Failure{AtNS: e.clock.Now(), Connection: int(c.number), Code: int(why.code), Text: text})
 }

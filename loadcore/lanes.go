@@ -27,21 +27,54 @@ func (e *engine) newProducer(index int, spec *manifest.Producer) *producer {
 	if spec.Confirm > 0 {
 		p.win = newWindow(spec.Confirm, 0)
 	}
+	if spec.TxSize > 0 {
+		p.tx = &transaction{size: spec.TxSize}
+	}
 	p.sends = event.Sends{Producer: uint16(index), Size: uint32(spec.Size), Route: uint16(spec.Route)}
 	p.confirms.batch.Producer = uint16(index)
 	return p
 }
 
+// prepare makes the producer ready on its channel, which is open.
+func (p *producer) prepare(ctx context.Context) error {
+	if err := p.encode(); err != nil {
+		return err
+	}
+	var err error
+	switch {
+	case p.win != nil:
+		_, err = p.ch.call(ctx, &wire.ConfirmSelect{}, wire.ConfirmSelectOkID)
+	case p.tx != nil:
+		_, err = p.ch.call(ctx, &wire.TxSelect{}, wire.TxSelectOkID)
+	}
+	return err
+}
+
 // encode prepares the producer's frames; the channel is known and the connection's limits are negotiated.
-func (p *producer) encode() {
+func (p *producer) encode() error {
+	props, limits := messageProperties(p.spec), p.ch.conn.link.limits
+	if err := wire.CheckProperties(props, limits.FrameMax); err != nil {
+		return err
+	}
+	if p.tx != nil {
+		p.tx.frame = wire.AppendMethod(nil, p.ch.number, &wire.TxCommit{})
+	}
+	if p.eng.plan.assembled(p.spec) {
+		a, err := newAssembler(p, props)
+		if err != nil {
+			return err
+		}
+		p.enc = &encoder{asm: a, most: batchBytes / len(a.header)}
+		if p.spec.Batch > 0 {
+			p.enc.most = min(p.enc.most, p.spec.Batch)
+		}
+		return nil
+	}
 	route := &p.eng.plan.Topology.Routes[p.spec.Route]
 	publish := wire.AppendPublish(nil, p.ch.number, route.Exchange, route.RoutingKey, p.spec.Mandatory)
-	var props *wire.Properties
-	if p.spec.Persistent {
-		props = &wire.Properties{DeliveryMode: wire.Persistent}
-	}
 	st := newStamper(p.eng.plan.Tag, p.index, p.spec.Size, p.timed)
-	p.enc = newEncoder(st, publish, p.ch.number, p.spec.Size, props, p.ch.conn.link.limits.FrameMax, p.spec.Batch)
+	p.enc = newEncoder(st, publish, p.ch.number, p.spec.Size, props, limits.FrameMax, p.spec.Batch)
+	return nil
 }
 
 func (e *engine) newConsumer(index int, spec *manifest.Consumer) *consumer {

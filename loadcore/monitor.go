@@ -113,15 +113,24 @@ func (c *conn) listens() bool {
 // lookAtConfirms ends a producer whose oldest message has waited too long. A blocked connection is not held against it.
 func (e *engine) lookAtConfirms(p *producer, w *confirmWatch, now int64) {
 	timeout := e.plan.ConfirmTimeout
-	if p.win == nil || timeout < 0 || p.halted.Load() || e.barrier.Load() == 0 {
+	if p.win == nil && p.tx == nil || timeout < 0 || p.halted.Load() || e.barrier.Load() == 0 {
 		return
 	}
-	tail := p.win.seen.Load()
-	if tail != w.tail || p.unsettled() == 0 || p.ch.conn.current() == event.Blocked {
+	tail, waits := p.oldest()
+	if tail != w.tail || !waits || p.ch.conn.current() == event.Blocked {
 		w.tail, w.since = tail, now
 		return
 	}
 	if now-w.since >= int64(timeout) {
-		e.producerFailed(p, fmt.Sprintf("%d messages were not confirmed within %v", p.unsettled(), timeout))
+		e.producerFailed(p, fmt.Sprintf("%d messages were %s within %v", p.unsettled(), p.unsettledText(), timeout))
 	}
+}
+
+// oldest is a number that stays the same while the broker's next answer to the producer stays out, and whether there is
+// one to come.
+func (p *producer) oldest() (tail uint64, waits bool) {
+	if p.tx != nil {
+		return p.tx.commits.Load(), p.tx.committing.Load()
+	}
+	return p.win.seen.Load(), p.unsettled() > 0
 }

@@ -35,6 +35,8 @@ type Plan struct {
 	Producers   []manifest.Producer
 	Consumers   []manifest.Consumer
 	Connections int
+	// Bodies are what producers with PooledBodies send. They are read until Run returns, and never written to.
+	Bodies [][]byte
 
 	// Time ends publishing this long after the barrier; 0: no limit.
 	Time time.Duration

@@ -46,6 +46,8 @@ type Counts struct {
 	Nacked          int64
 	Returned        int64
 	Unconfirmed     int64 // sent with confirms on and not settled yet
+	Committed       int64 // messages of transactions that were committed
+	Uncommitted     int64 // sent in transactions and not committed yet
 	Received        int64
 	Acked           int64
 }
@@ -71,7 +73,12 @@ func (p *Progress) Snapshot() Counts {
 		c.Confirmed += p.count.confirmed.Load()
 		c.Nacked += p.count.nacked.Load()
 		c.Returned += p.count.returned.Load()
-		c.Unconfirmed += int64(p.unsettled())
+		if p.tx != nil {
+			c.Committed += p.count.committed.Load()
+			c.Uncommitted += int64(p.unsettled())
+		} else {
+			c.Unconfirmed += int64(p.unsettled())
+		}
 		c.Sent += p.count.sent.Load()
 	}
 	return c

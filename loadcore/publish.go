@@ -17,9 +17,10 @@ type producer struct {
 	ch    *channel
 
 	enc     *encoder
-	win     *window // nil without confirms
-	timed   bool    // a rate is set
-	start   int64   // in closed loop: when sending begins; 0: at once, or it has
+	win     *window      // nil without confirms
+	tx      *transaction // nil without transactions
+	timed   bool         // a rate is set
+	start   int64        // in closed loop: when sending begins; 0: at once, or it has
 	sched   schedule
 	taken   schedule // sched before the batch that is being sent
 	overdue schedule // ahead of sched where slots are late; see passOverLate
@@ -44,7 +45,8 @@ type producerCount struct {
 	sent, notSent               atomic.Int64
 	_                           [48]byte
 	confirmed, nacked, returned atomic.Int64
-	_                           [40]byte
+	committed                   atomic.Int64
+	_                           [32]byte
 }
 
 // How long after the end of publishing a late producer may still send what was due before the end, so that a run of T
@@ -65,11 +67,12 @@ func (p *producer) publish() {
 		if !p.reserve(n) {
 			break
 		}
-		p.enc.stamp(p.seq, n, p.sends.Due)
+		p.stamp(n)
 		if !p.send(n) {
 			break
 		}
 	}
+	p.commitTail()
 	if p.timed && !p.halted.Load() {
 		p.recordNotSent()
 	}
@@ -95,6 +98,7 @@ type pause struct {
 
 // next decides how many messages go out now, as take does, but does not wait: with none and more, w is to be waited for.
 func (p *producer) next() (n int, w pause, more bool) {
+	p.resize()
 	switch {
 	case p.halted.Load() || p.seq >= p.limit:
 		return 0, w, false
@@ -111,14 +115,17 @@ func (p *producer) next() (n int, w pause, more bool) {
 	return p.room(), pause{math.MaxInt64, true}, true
 }
 
-// room is how many messages the batch, the limit and the window allow.
+// room is how many messages the batch, the limit, and the window or the transaction allow.
 func (p *producer) room() int {
 	if p.paused.Load() {
 		return 0
 	}
-	n := int(min(uint64(p.enc.most), p.limit-p.seq))
-	if p.win != nil {
+	n := p.enc.fit(p.seq, int(min(math.MaxInt32, p.limit-p.seq)))
+	switch {
+	case p.win != nil:
 		n = min(n, p.win.free())
+	case p.tx != nil:
+		n = min(n, p.tx.room())
 	}
 	return n
 }
@@ -231,37 +238,55 @@ func (p *producer) written(n, bytes int, err error) bool {
 	out.unlock()
 	if err != nil {
 		// What the socket has not even begun to take was not sent.
-		begun := (bytes + p.enc.bytes() - 1) / p.enc.bytes()
+		begun := p.enc.begun(bytes)
 		p.record(begun, n-begun, bytes)
 		p.ch.conn.fail(err)
 		return false
 	}
 	p.record(n, 0, bytes)
+	if p.tx != nil && (p.tx.room() == 0 || p.seq >= p.limit) {
+		p.commit()
+	}
 	return true
 }
 
 // record records the messages of a batch: those that were sent, and then those that could not be.
 func (p *producer) record(sent, unsent, bytes int) {
-	s, due := &p.sends, p.sends.Due
+	s := &p.sends
+	due, sizes, routes := s.Due, s.Sizes, s.Routes
 	if sent > 0 {
-		if s.Due != nil {
-			s.Due = due[:sent]
-		}
+		s.Due, s.Sizes, s.Routes = upTo(due, sent), upTo(sizes, sent), upTo(routes, sent)
 		s.First, s.N, s.Bytes = p.seq, sent, bytes
 		p.eng.rec.Sends(s)
+		if p.tx != nil {
+			p.tx.sent(p.seq, sent)
+		}
 		p.seq += uint64(sent)
 		p.count.sent.Store(p.count.sent.Load() + int64(sent))
 		p.seen.wrote(s)
 	}
 	if unsent > 0 {
-		if s.Due != nil {
-			s.Due = due[sent:]
-		}
+		s.Due, s.Sizes, s.Routes = from(due, sent), from(sizes, sent), from(routes, sent)
 		s.First, s.N, s.Bytes, s.Sent, s.Written = p.seq, unsent, 0, event.None, event.None
 		p.eng.rec.Sends(s)
 		p.seq += uint64(unsent)
 		p.count.notSent.Store(p.count.notSent.Load() + int64(unsent))
 	}
+}
+
+// upTo and from are the parts of a column of the record; nil stays nil.
+func upTo[T any](column []T, n int) []T {
+	if column == nil {
+		return nil
+	}
+	return column[:n]
+}
+
+func from[T any](column []T, n int) []T {
+	if column == nil {
+		return nil
+	}
+	return column[n:]
 }
 
 // halt stops the producer as soon as the write call that may be under way returns.

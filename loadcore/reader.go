@@ -196,7 +196,7 @@ func (c *conn) frame(f wire.Frame) error {
 		if err != nil {
 			return err
 		}
-		return ch.header(h.BodySize)
+		return ch.header(h.BodySize, h.RawProperties)
 	case wire.FrameBody:
 		return ch.body(f.Payload)
 	}
@@ -232,6 +232,11 @@ func (c *conn) method(ch *channel, payload []byte) error {
 		if ch.consumer != nil {
 			return ch.consumer.gotNone()
 		}
+	case wire.TxCommitOkID:
+		if ch.producer == nil {
+			return c.control(ch, payload)
+		}
+		return ch.producer.committed()
 	default:
 		return c.control(ch, payload)
 	}

@@ -386,6 +386,7 @@ func (r *run) summarize() {
 		o.Confirmed += p.count.confirmed.Load()
 		o.Nacked += p.count.nacked.Load()
 		o.Returned += p.count.returned.Load()
+		o.Committed += p.count.committed.Load()
 		o.UnattributedReturns += p.confirms.unattributed
 		if p.win != nil {
 			o.ContradictoryConfirms += int64(p.win.contradictory)

@@ -88,12 +88,12 @@ func (s *scheduler) send(p *producer, n int) bool {
 				p.refused = true
 				return
 			}
-			p.enc.stamp(p.seq, n, p.sends.Due)
+			p.stamp(n)
 			p.send(n)
 		})
 		return false
 	}
-	p.enc.stamp(p.seq, n, p.sends.Due)
+	p.stamp(n)
 	out := p.ch.conn.out
 	if p.enc.frames(n) == nil || !out.tryLock() {
 		s.lend(p, func() { p.send(n) })
@@ -130,6 +130,7 @@ func (s *scheduler) lend(p *producer, do func()) {
 // finish ends a producer, once what it could not send is recorded.
 func (s *scheduler) finish(p *producer) {
 	s.forget(p)
+	p.commitTail()
 	if p.timed && !p.halted.Load() && !p.accounted && p.sched.due < s.eng.end.Load() && p.seq < p.limit {
 		p.accounted = true
 		s.lend(p, p.recordNotSent)

@@ -120,10 +120,6 @@ func (p *Plan) checkProducer(s *manifest.Producer) error {
 		return fmt.Errorf("connection %d of %d does not exist", s.Connection, p.Connections)
 	case s.Route < 0 || s.Route >= len(p.Topology.Routes):
 		return fmt.Errorf("route %d of %d does not exist", s.Route, len(p.Topology.Routes))
-	case s.Size < StampSize:
-		return fmt.Errorf("--size=%d: want at least %d bytes, which the stamp takes", s.Size, StampSize)
-	case s.Size > math.MaxInt32:
-		return fmt.Errorf("--size=%d: want at most %d bytes", s.Size, math.MaxInt32)
 	case s.Confirm < 0 || s.Confirm > maxWindow:
 		return fmt.Errorf("--confirm=%d: want 0 (no confirms) to %d", s.Confirm, maxWindow)
 	case s.Limit < 0 || s.Limit > event.MaxSequence:
@@ -144,14 +140,13 @@ func (p *Plan) checkProducer(s *manifest.Producer) error {
 		return fmt.Errorf("--catch-up=%d: want all, none or the most late messages to send", *s.CatchUp)
 	case s.CatchUp != nil && !s.Timed():
 		return errors.New("--catch-up: without a rate nothing is ever late; give one")
-	case s.Stamp != "" && s.Stamp != "body":
-		return fmt.Errorf("--stamp=%s: want body", s.Stamp)
 	}
-	if err := checkStages(s.Stages); err != nil {
-		return err
+	for _, err := range []error{checkStages(s.Stages), p.checkBodies(s), checkMessageProperties(s), checkTransactions(s)} {
+		if err != nil {
+			return err
+		}
 	}
-	route := &p.Topology.Routes[s.Route]
-	return errors.Join(wire.CheckShortString("--exchange", route.Exchange), wire.CheckShortString("--routing-key", route.RoutingKey))
+	return p.checkRoutes(s)
 }
 
 // checkStages refuses what a course could not count exactly, or would never end searching.

@@ -200,6 +200,8 @@ type Producer struct {
 	CatchUp *int64 `json:"catch_up,omitempty"`
 	// Stamp is where the identity of a message travels: StampBody, StampHeader or StampPerfTest.
 	Stamp string `json:"stamp"`
+	// StampMillis: the time that StampPerfTest writes is in wall clock milliseconds, else in nanoseconds.
+	StampMillis bool `json:"stamp_millis,omitempty"`
 	// Routes is how many routes, from Route on, the messages take in turn: message s takes Route + s mod Routes. 0 and 1: Route alone.
 	Routes int `json:"routes,omitempty"`
 	// Sizes is a body size that changes with the time since the barrier, one stage after the other, for ever; Size is then the largest.
