@@ -36,10 +36,12 @@ func (b *layoutBuilder) checkConsumers() error {
 		return nil
 	case c.Polling:
 		return errors.New("--polling: a stream cannot be asked with basic.get; leave it out, and the stream is subscribed to")
+	case o.AutoAck:
+		return errors.New("--autoack: a stream has no automatic acks; leave it out, and give a prefetch such as --qos 200")
+	case o.Nack:
+		return errors.New("--nack: nothing can be refused of a stream; leave it out")
 	case c.Prefetch == 0:
-		return errors.New("--qos: a stream is sent only with a prefetch, of --autoack too; give one, such as --qos 200 (--stream-queue does)")
-	case o.CTxSize > 0 || o.PTxSize > 0:
-		return errors.New("--ctxsize and --ptxsize: a stream has no transactions; leave them out")
+		return errors.New("--qos: a stream is sent only with a prefetch; give one, such as --qos 200, or --stream-queue, which does")
 	}
 	return nil
 }

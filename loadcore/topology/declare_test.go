@@ -290,7 +290,7 @@ func TestRefusalsShowTheBrokersTextAndARemedy(t *testing.T) {
 		"durable": {uri, queue(manifest.Queue{Name: "durable", Declare: true}), 406,
 			[]string{`"durable"`, "'durable'", "received 'false'", "current is 'true'", "--flag persistent"}},
 		"auto-delete": {uri, queue(manifest.Queue{Name: "durable", Durable: true, AutoDelete: true, Declare: true}), 406,
-			[]string{"received 'true'", "current is 'false'", "--auto-delete=false"}},
+			[]string{"received 'true'", "current is 'false'", "--auto-delete=false", "--predeclared"}},
 		"an argument too many": {uri, queue(manifest.Queue{Name: "durable", Durable: true, Declare: true,
 			Arguments: []manifest.Arg{{Key: "x-max-length", Value: int64(5)}}}), 406,
 			[]string{"'5'", "leave x-max-length out"}},
@@ -312,6 +312,8 @@ func TestRefusalsShowTheBrokersTextAndARemedy(t *testing.T) {
 			Bindings: []manifest.Binding{{Exchange: "topical", Queue: 0}}}, 403, []string{`"topical"`, "read from", "set_permissions"}},
 		"binding to nothing": {uri, manifest.Topology{Queues: []manifest.Queue{{Name: "durable", Durable: true, Declare: true}},
 			Bindings: []manifest.Binding{{Exchange: "nope", Queue: 0}}}, 404, []string{`is there an exchange "nope"`}},
+		"an argument of another type of queue": {uri, queue(manifest.Queue{Name: "q", Declare: true,
+			Arguments: []manifest.Arg{{Key: "x-queue-leader-locator", Value: "balanced"}}}), 406, []string{"x-queue-leader-locator", "classic", "--quorum-queue"}},
 		"a bad value": {uri, queue(manifest.Queue{Name: "q", Declare: true,
 			Arguments: []manifest.Arg{{Key: "x-max-length", Value: "many"}}}), 406, []string{"x-max-length"}},
 	} {

@@ -81,6 +81,9 @@ func difference(refusal *amqp.Error) (argument, current string, ok bool) {
 	return m[1], plainValue(m[4]), true
 }
 
+// foreignArgument is the text of RabbitMQ's 406 for an argument that the type of queue does not have.
+var foreignArgument = regexp.MustCompile(`invalid arg '([^']*)' for queue`)
+
 var quoted = regexp.MustCompile(`'([^']*)'`)
 
 // plainValue takes 'x' out of "the value 'x' of type 'longstr'"; "none" is what RabbitMQ says of an absent argument.
@@ -126,6 +129,8 @@ func (c queueContext) advise(refusal *amqp.Error) string {
 		return "it exists without that argument: leave " + argument + " out of --queue-args" + orElse
 	case ok:
 		return "it exists: --queue-args " + argument + "=" + current + orElse
+	case refusal.Code == amqp.PreconditionFailed && foreignArgument.MatchString(refusal.Reason):
+		return "this broker's " + c.q.Type + " queues have no such argument, or not that value: leave it out, or take another type (--quorum-queue, --stream-queue)"
 	case refusal.Code == amqp.InternalError && !c.q.Durable:
 		return "newer RabbitMQ refuses queues that are neither durable nor exclusive: --flag persistent makes them durable"
 	}
