@@ -111,7 +111,6 @@ func TestConsumersThatStop(t *testing.T) {
 	m := plan(1, 2)
 	m.Consumers[0].Limit, m.Consumers[1].Limit = 15, 10
 	m.Outcome.Drained, m.Outcome.Queues[0].Drained, m.Outcome.Queues[0].Ready = false, false, ptr(int64(5))
-	m.Outcome.DrainNote = "queue q: its consumers have stopped before it was empty"
 	r := record(t, m)
 	r.send(0, 0, 30, 0)
 	r.ack(0, 0, 30, ms)
@@ -228,5 +227,40 @@ func TestLatencyRemarks(t *testing.T) {
 		if (tt.want == "") != (text == "") || !strings.Contains(text, tt.want) {
 			t.Errorf("%s: %q, want %q", tt.name, text, tt.want)
 		}
+	}
+}
+
+// C084: what had come to a slow consumer with automatic acks, and was never worked on, is discarded at the stop. It was
+// received, so that it is neither missing nor queued.
+func TestC084Unworked(t *testing.T) {
+	m := plan(1, 1)
+	m.Consumers[0].AutoAck, m.Consumers[0].Work = true, []manifest.WorkStage{{WorkNS: 100 * ms}}
+	m.Outcome.Queues[0].UnworkedAtStop = 40
+	r := record(t, m)
+	r.send(0, 0, 50, 0)
+	r.ack(0, 0, 50, ms)
+	r.receive(0, 0, 0, 2*ms, seqs(0, 49)...)
+	got := analyzed(t, r.close())
+	checkVerdict(t, got, result.Pass, "discarded_at_stop")
+	checkCounts(t, got.Counts, result.Counts{Sent: 50, Confirmed: 50, Received: 50, ReceivedUnique: 50, DiscardedAtStop: 40})
+}
+
+// Acks whose transaction was not committed are sent and do not hold: the rows tell of more than the engine counts.
+func TestAcksThatWereNotCommitted(t *testing.T) {
+	m := plan(1, 1)
+	m.Consumers[0].TxSize = 5
+	r := record(t, m)
+	r.send(0, 0, 12, 0)
+	r.ack(0, 0, 12, ms)
+	r.receive(0, 0, 0, 2*ms, seqs(0, 11)...)
+	r.ackAll(0, 3*ms)
+	m.Outcome.Acked, m.Outcome.Queues[0].UnackedAtStop = 10, 2
+	m.Outcome.Drained, m.Outcome.Queues[0].Drained = false, false
+	m.Outcome.Ends = map[string]int{manifest.EndConsumerIdle: 1}
+	got := analyzed(t, r.close())
+	checkVerdict(t, got, result.Inconclusive, "not_drained")
+	checkCounts(t, got.Counts, result.Counts{Sent: 12, Confirmed: 12, Received: 12, ReceivedUnique: 12, UnackedAtStop: 2})
+	if got.Ends["consumer idle"] != 1 {
+		t.Errorf("%v", got.Ends)
 	}
 }

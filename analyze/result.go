@@ -90,6 +90,12 @@ func describeCapture(r *result.Result, c *source) {
 		if r.StopReason == "" || len(m.Producers) > 0 {
 			r.StopReason = o.StopReason
 		}
+		for why, n := range o.Ends {
+			if r.Ends == nil {
+				r.Ends = map[string]int{}
+			}
+			r.Ends[why] += n
+		}
 		if o.CPUNS > 0 {
 			cpu := o.CPUNS
 			if r.ClientCPUNS != nil {

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"io"
+	"maps"
 	"slices"
 	"strings"
 
@@ -71,7 +72,19 @@ func (p *page) verdict(r *result.Result) {
 	if reason == "" {
 		reason = "not recorded"
 	}
-	p.hanging("Stopped: ", 9, reason)
+	p.hanging("Stopped: ", 9, reason+p.clean(endsText(r.Ends)))
+}
+
+// endsText says which producers and consumers had stopped by themselves: " (by then had stopped: 2 by consumer limit)".
+func endsText(ends map[string]int) string {
+	var parts []string
+	for _, why := range slices.Sorted(maps.Keys(ends)) {
+		parts = append(parts, fmt.Sprintf("%s by %s", result.Group(int64(ends[why])), why))
+	}
+	if len(parts) == 0 {
+		return ""
+	}
+	return " (by then had stopped: " + strings.Join(parts, ", ") + ")"
 }
 
 // messagesShown is how many of a finding's first messages are printed; JSON has all that the result holds.

@@ -16,6 +16,7 @@ type tally struct {
 	expected    int64 // deliveries
 	published   published
 	unasked     int64 // missing, confirms off
+	unworked    int64 // received, and discarded at the stop before a consumer's work came to them
 	ready       int64 // -1: unknown
 	spans       []span
 	manySpans   bool
@@ -38,6 +39,8 @@ func (l *Ledger) tallies(f *Facts) []tally {
 		}
 		for _, e := range q.ends {
 			t.UnackedAtStop += e.UnackedAtStop
+			t.DiscardedAtStop += e.UnworkedAtStop
+			t.unworked += e.UnworkedAtStop
 		}
 		t.publish()
 		if !fed { // no message of the run can be among these

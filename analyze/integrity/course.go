@@ -14,12 +14,15 @@ func (r *report) course() {
 	r.add(CodeExpectedUnknown, result.SeverityInconclusive, t.unknownRoute, nil,
 		"%s published where the run does not know which queues they reach: loss is not judged (%s of them seen in no queue of the run)",
 		messages(t.unknownRoute), result.Group(t.nowhere))
+	unworked := sumOf(r.ts, func(t *tally) int64 { return t.unworked })
+	r.add(CodeDiscardedAtStop, result.SeverityWarning, unworked, nil,
+		"%s received with automatic acks that consumers, for their rate or work, had not come to: discarded at the stop%s", messages(unworked), r.where(func(t *tally) int64 { return t.unworked }))
 	if names, note := r.notDrained(); len(names) > 0 && r.l.x.consumers > 0 {
 		text := ""
 		if f.DeliveriesWhole {
 			text = fmt.Sprintf("; %s still there or under way", messages(r.c.QueuedAtStop))
 		}
-		if n := r.c.DiscardedAtStop; n > 0 {
+		if n := r.c.DiscardedAtStop - unworked; n > 0 {
 			text += fmt.Sprintf("; %s handed out by the broker and discarded at the stop (automatic acks)", messages(n))
 		}
 		r.add(CodeNotDrained, result.SeverityInconclusive, int64(len(names)), nil, "not drained, so that loss is not judged%s: %s%s", note, few(names), text)

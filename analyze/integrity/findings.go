@@ -40,6 +40,7 @@ const (
 	CodeClocksDiffer       = "clocks_differ"
 	CodeUnconfirmedAtStop  = "unconfirmed_at_stop"
 	CodeUncommittedAtStop  = "uncommitted_at_stop"
+	CodeDiscardedAtStop    = "discarded_at_stop"
 	CodeContradictory      = "contradictory_confirms"
 	CodeReturnUnknown      = "returned_unattributed"
 	CodeGeneratorLimit     = "generator_limit"
@@ -271,6 +272,11 @@ func seconds(ns int64) string { return fmt.Sprintf("%.3f s", float64(ns)/1e9) }
 
 // notDrained lists the queues that were not proved empty, and why.
 func (r *report) notDrained() (names []string, note string) {
+	r.l.x.manifests(func(m *manifest.Manifest) {
+		if m.Outcome != nil && m.Outcome.DrainNote != "" && note == "" {
+			note = ": " + m.Outcome.DrainNote
+		}
+	})
 	for i := range r.ts {
 		q := r.ts[i].queue
 		if !q.fed || q.drained(r.l.x, r.f) || !q.consumed && r.ts[i].Sent == 0 {
@@ -284,7 +290,7 @@ func (r *report) notDrained() (names []string, note string) {
 		if r.ts[i].ready >= 0 {
 			facts = append(facts, result.Group(r.ts[i].ready)+" ready")
 		}
-		if why := q.whyNotEmptied(); why != "" {
+		if why := q.whyNotEmptied(); note == "" && why != "" { // the engine has not said it
 			facts = append(facts, why)
 		}
 		if len(facts) > 0 {
@@ -292,10 +298,5 @@ func (r *report) notDrained() (names []string, note string) {
 		}
 		names = append(names, part)
 	}
-	r.l.x.manifests(func(m *manifest.Manifest) {
-		if m.Outcome != nil && m.Outcome.DrainNote != "" && note == "" {
-			note = ": " + m.Outcome.DrainNote
-		}
-	})
 	return names, note
 }

@@ -35,6 +35,8 @@ type Result struct {
 	Findings      []Finding `json:"findings"` // never nil; worst first
 	Complete      bool      `json:"complete"`
 	StopReason    string    `json:"stop_reason"`
+	// Ends counts the producers and consumers that stopped by themselves, as they were asked to, by why: "consumer limit", ...
+	Ends map[string]int `json:"ends,omitempty"`
 
 	Captures []string `json:"captures"` // directories, as given
 	ID       string   `json:"id"`
@@ -190,6 +192,8 @@ type Exchange struct {
 // commit it did not. The broker keeps no message of a transaction that was not committed, so that these are expected nowhere;
 // one that arrived nevertheless is received as any other. Nacked, Returned and Uncommitted messages are never Missing.
 // QueuedAtStop are messages that were never received; what consumers gave back and left in a queue is not among them.
+// DiscardedAtStop were handed out with automatic acks and came to nothing: never received, or (only these are Received, too) not
+// worked on by consumers with a rate or work.
 //
 // Received counts all deliveries, whoever sent what they carry. Missing takes in Lost, RemovedByRule, MissingUnconfirmed
 // and what is missing without confirms. Corrupt takes in CorruptUnattributed; a corrupt message that is told which it was

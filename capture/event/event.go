@@ -53,7 +53,7 @@ const (
 	Ack SettlementKind = iota + 1
 	Nack
 	Return // basic.return; the message is acked as well, in a settlement of its own
-	Commit // tx.commit-ok, with all messages of the transaction
+	Commit // tx.commit-ok, for each message of the transaction; one that was returned has a settlement for that as well
 )
 
 // SettledRun is a run of consecutive messages of one producer that one frame settled: First to First+N-1.
@@ -61,11 +61,12 @@ type SettledRun struct {
 	First uint64
 	N     uint32
 	Kind  SettlementKind
-	// FrameMessages counts all messages that the frame settled (a multiple ack may settle several runs); 0 for a return.
+	// FrameMessages counts all messages that the frame settled (a multiple ack may settle several runs; a commit settles those of
+	// the transaction); 0 for a return.
 	FrameMessages uint32
 }
 
-// Settlements is what one read call brought for one producer.
+// Settlements is what one read call brought for one producer: confirms, returns, or the answer to a commit.
 type Settlements struct {
 	Producer uint16
 	At       int64 // clock read after the read call that delivered the frames
@@ -95,7 +96,7 @@ type Delivery struct {
 	Redelivered bool
 }
 
-// Deliveries is what one read call brought for one consumer.
+// Deliveries is what one read call brought for one consumer, by basic.deliver or as answers to basic.get.
 type Deliveries struct {
 	Consumer uint16
 	At       int64 // clock read after the read call that delivered the last frame of these messages
@@ -103,7 +104,8 @@ type Deliveries struct {
 }
 
 // Acks is what a consumer acknowledged after one read: Messages deliveries up to and including DeliveryTag, by one frame
-// where Multiple is set, else by a frame each.
+// where Multiple is set, else by a frame each. Of a consumer with Nack in the plan they were refused with basic.nack. In a
+// transaction they hold only once it is committed.
 type Acks struct {
 	Consumer    uint16
 	At          int64
