@@ -116,19 +116,35 @@ func (e *engine) atConnection(i int, err error) error {
 
 // open opens one connection and its channels.
 func (c *conn) open(ctx context.Context) error {
-	ep := &c.eng.plan.Endpoint
 	o := c.eng.plan.connectOptions(c.number)
-	ctx, cancel := context.WithTimeout(ctx, o.Timeout)
-	defer cancel()
-	c.enter(event.Connecting, loss{})
-	l, err := open(ctx, ep, o)
-	if err != nil {
-		var refused *ConnectError
-		if errors.As(err, &refused) {
-			c.enter(event.Lost, loss{code: refused.Code, text: string(refused.Stage) + ": " + refused.Text})
+	var none NoneError
+	for _, c.endpoint = range c.eng.plan.candidates(c.number) {
+		if none == nil {
+			c.enter(event.Connecting, loss{})
+		} else {
+			last := none[len(none)-1]
+			c.enter(event.Connecting, loss{code: last.Code, text: last.Endpoint + ": " + last.reason()})
 		}
-		return err
+		bounded, cancel := context.WithTimeout(ctx, o.Timeout)
+		defer cancel()
+		l, err := open(bounded, c.endpoint, o)
+		if err == nil {
+			return c.use(bounded, l, o)
+		}
+		if none.add(err); ctx.Err() != nil || none.final() {
+			break
+		}
 	}
+	last := none[len(none)-1]
+	c.enter(event.Lost, loss{code: last.Code, text: last.reason()})
+	return none.error()
+}
+
+// reason is without the endpoint.
+func (e *ConnectError) reason() string { return string(e.Stage) + ": " + e.Text }
+
+// use makes the lanes ready on a link that is open.
+func (c *conn) use(ctx context.Context, l *link, o ConnectOptions) error {
 	c.link = l
 	if limit := int(l.limits.ChannelMax); limit > 0 && len(c.lanePlan) > limit {
 		l.tcp.Close()
@@ -148,7 +164,13 @@ func (c *conn) begin() {
 	c.out = newOutbox(c.eng.clock, c.link, c.fail)
 	c.link.server = nil // who the broker is was learned before the run
 	c.prepareLanes()
-	c.enter(event.Open, loss{})
+	where := ""
+	if len(c.eng.plan.Endpoints) > 1 {
+		where = c.endpoint.String()
+	}
+	c.enter(event.Open, loss{text: where})
+	c.renewal.begin(c.endpoint, c.link.secret, c.updateSecret)
+	c.link.secret = ""
 	c.readers.Add(1)
 	if c.shared != nil {
 		c.beginShared()
@@ -204,11 +226,11 @@ func (c *conn) openLanes(ctx context.Context) error {
 
 // laneError makes a ConnectError of what went wrong on a connection that was open already.
 func (c *conn) laneError(err error, o ConnectOptions) error {
-	e := &ConnectError{Endpoint: c.eng.plan.Endpoint.String(), Stage: StageChannel, Text: err.Error(), Err: err}
+	e := &ConnectError{Endpoint: c.endpoint.String(), Stage: StageChannel, Text: err.Error(), Err: err}
 	var why loss
 	switch {
 	case errors.As(err, &why):
-		e.Code = why.code
+		e.Code, e.Hint = why.code, Remedy(why.code, why.text)
 	case isTimeout(err):
 		e.Text = fmt.Sprintf("no answer within %v", o.Timeout)
 	}

@@ -281,7 +281,7 @@ func TestTLSNames(t *testing.T) {
 		wantErr    string
 	}{
 		{"host of the URI", "localhost", TLSOptions{CACert: cert.file}, "localhost", ""},
-		{"an IP literal sends none", "127.0.0.1", TLSOptions{CACert: cert.file}, "", "127.0.0.1"},
+		{"an IP literal sends none", "127.0.0.1", TLSOptions{CACert: cert.file}, "", "the certificate is for localhost, broker.example: connect by one of these"},
 		{"an IP literal with a name", "127.0.0.1", TLSOptions{CACert: cert.file, ServerName: "broker.example"}, "broker.example", ""},
 		{"another name than the certificate's", "localhost", TLSOptions{CACert: cert.file, ServerName: "other.example"}, "other.example", "broker.example"},
 		{"an unknown authority", "localhost", TLSOptions{}, "localhost", "--cacert"},

@@ -41,7 +41,7 @@ type ConnectError struct {
 }
 
 func (e *ConnectError) Error() string {
-	s := fmt.Sprintf("cannot connect: %s: %s: %s", e.Endpoint, e.Stage, e.Text)
+	s := fmt.Sprintf("%s%s: %s: %s", cannotConnect, e.Endpoint, e.Stage, oneLine(e.Text))
 	if e.Code != 0 && !strings.Contains(e.Text, wire.ReplyCode(e.Code).String()) {
 		s += fmt.Sprintf(" (%d %s)", e.Code, wire.ReplyCode(e.Code))
 	} else if e.Code != 0 {
@@ -54,6 +54,47 @@ func (e *ConnectError) Error() string {
 }
 
 func (e *ConnectError) Unwrap() error { return e.Err }
+
+const cannotConnect = "cannot connect: "
+
+// NoneError says why none of several endpoints could be connected to.
+type NoneError []*ConnectError
+
+func (e NoneError) Error() string {
+	texts := make([]string, len(e))
+	for i, one := range e {
+		texts[i] = strings.TrimPrefix(one.Error(), cannotConnect)
+	}
+	return fmt.Sprintf("%snone of %d endpoints: %s", cannotConnect, len(e), strings.Join(texts, "; "))
+}
+
+func (e NoneError) Unwrap() []error {
+	errs := make([]error, len(e))
+	for i, one := range e {
+		errs[i] = one
+	}
+	return errs
+}
+
+// add takes the error of open.
+func (e *NoneError) add(err error) {
+	var one *ConnectError
+	if !errors.As(err, &one) {
+		one = &ConnectError{Text: err.Error(), Err: err}
+	}
+	*e = append(*e, one)
+}
+
+// final: the endpoints that were not tried yet would refuse as well.
+func (e NoneError) final() bool { return sameEverywhere(e[len(e)-1]) }
+
+// error is the one that there is, or all of them; where the last one goes for all, that one.
+func (e NoneError) error() error {
+	if len(e) == 1 || e.final() {
+		return e[len(e)-1]
+	}
+	return e
+}
 
 const (
 	hintPorts   = "5672 is usual for amqp, 5671 for amqps, 15672 is the management API's"
@@ -131,11 +172,17 @@ func answerError(ep *Endpoint, stage Stage, timeout time.Duration, got []byte, e
 		e.Text, e.Hint = "the server closed the connection without an answer", "is this an AMQP port? "+hintPorts+"; a TLS port wants amqps://"
 	case isClosed(err) && stage == StageLogin:
 		e.Text, e.Hint = "the server closed the connection", "user or password may be wrong"
+		if n := len(ep.Password()); n > longSecret {
+			e.Hint = fmt.Sprintf("the token has %d bytes, and RabbitMQ takes frames of only 4096 (8192 from 4.1 on) before the login: raise initial_frame_max in its configuration", n)
+		}
 	case isClosed(err):
 		e.Text = "the server closed the connection"
 	}
 	return e
 }
+
+// longSecret is what fits beside the rest of connection.start-ok into the 4096 bytes that RabbitMQ up to 4.0 takes of it.
+const longSecret = 3500
 
 // strangerError recognizes what servers of other protocols say first.
 func strangerError(e *ConnectError, got []byte) bool {

@@ -17,12 +17,13 @@ import (
 // One goroutine reads it (readLoop) and owns everything that reading changes. Others send frames through out, ask
 // questions with call, and poke the reader to have it look after its lanes when nothing comes.
 type conn struct {
-	eng    *engine
-	number uint32
-	link   *link
-	out    *outbox
-	in     inbound
-	rests  rests
+	eng      *engine
+	number   uint32
+	endpoint *Endpoint // where it is open, or was last tried
+	link     *link
+	out      *outbox
+	in       inbound
+	rests    rests
 	// lanes are the channels by number: [0] is the connection's own, then come the lanes'. Where the broker allows one
 	// more, the last one is for questions that belong to no lane, and may be replaced; the others stay.
 	lanes    []atomicChannel
@@ -55,6 +56,7 @@ type conn struct {
 	held      bool     // it is not read for now
 	heldSince int64
 
+	renewal  renewal
 	chores   atomic.Bool // the reader shall look after its lanes
 	timed    bool        // consumers of it work, or poll: the reader has to look after them by the clock
 	armed    int64       // when it will, at the latest; the reader's own
@@ -76,7 +78,7 @@ type answer struct {
 
 // connState is where the connection stands. Every change is recorded, in order, under mu.
 //
-//	connecting --> open <--> blocked --> closing --> closed
+//	connecting --> open <--> blocked --> closing --> closed      (connecting again: at another endpoint)
 //	     \___________\__________\___________\______> lost
 //
 // Closed and lost are the ends as long as nothing reconnects.
@@ -102,7 +104,7 @@ func (l loss) Error() string {
 // allowed[from] holds the states that may follow.
 var allowed = map[event.ConnectionState][]event.ConnectionState{
 	0:                {event.Connecting},
-	event.Connecting: {event.Open, event.Lost},
+	event.Connecting: {event.Connecting, event.Open, event.Lost},
 	event.Open:       {event.Blocked, event.Closing, event.Lost},
 	event.Blocked:    {event.Open, event.Closing, event.Lost},
 	event.Closing:    {event.Closed, event.Lost},
@@ -164,6 +166,7 @@ func (c *conn) fail(why error) {
 // returns.
 func (c *conn) end() {
 	close(c.dead)
+	c.renewal.end()
 	if c.link != nil {
 		c.link.tcp.Close()
 	}

@@ -73,6 +73,8 @@ func (c *conn) connectionMethod(ch *channel, m wire.Method) error {
 		c.enter(event.Blocked, loss{text: m.Reason})
 	case *wire.ConnectionUnblocked:
 		c.enter(event.Open, loss{})
+	case *wire.ConnectionUpdateSecretOk:
+		return c.secretUpdated()
 	case *wire.ConnectionClose:
 		c.out.send(wire.AppendMethod(nil, 0, &wire.ConnectionCloseOk{}))
 		return loss{code: uint16(m.ReplyCode), text: m.ReplyText}

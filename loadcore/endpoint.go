@@ -34,6 +34,7 @@ type Endpoint struct {
 	ConnectTimeout *time.Duration
 
 	password *string // behind a pointer, so that fmt never prints it
+	tokens   *Tokens // where the password changes
 }
 
 // SetPassword replaces the password.
@@ -41,6 +42,9 @@ func (e *Endpoint) SetPassword(password string) { e.password = &password }
 
 // Password is the secret itself, for logging in: it must not reach any output, file or error.
 func (e Endpoint) Password() string {
+	if e.tokens != nil {
+		return e.tokens.secret()
+	}
 	if e.password == nil {
 		return ""
 	}

@@ -144,7 +144,7 @@ func (e *engine) connectionLost(c *conn, why loss) {
 			unconfirmed += l.producer.unsettled()
 		}
 	}
-	text := why.text
+	text := why.withRemedy()
 	if unconfirmed > 0 {
 		text += fmt.Sprintf("; %d messages were not confirmed", unconfirmed)
 	}
@@ -167,7 +167,7 @@ func (e *engine) laneEvent(ch *channel, state event.ConnectionState, why loss) {
 		At: e.clock.Now(), Connection: ch.conn.number, State: state,
 		Producer: event.NoLane, Consumer: event.NoLane, Code: why.code, Text: why.text,
 	}
-	f := manifest.Failure{AtNS: ev.At, Connection: int(ch.conn.number), Code: int(why.code), Text: why.text}
+	f := manifest.Failure{AtNS: ev.At, Connection: int(ch.conn.number), Code: int(why.code), Text: why.withRemedy()}
 	lane := 0
 	if ch.producer != nil {
 		lane, f.Producer = int(ch.producer.index), &lane

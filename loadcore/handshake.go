@@ -20,6 +20,7 @@ type link struct {
 	limits wire.Limits
 	server wire.Table // the broker's properties
 	ahead  []byte     // what was read behind the handshake
+	secret string     // that it logged in with, where it may change
 }
 
 // withDefaults fills in what is not set, from the endpoint's query options first.
@@ -63,7 +64,12 @@ func (o ConnectOptions) heartbeatSeconds() uint16 {
 func open(ctx context.Context, ep *Endpoint, o ConnectOptions) (*link, error) {
 	ctx, cancel := context.WithTimeout(ctx, o.Timeout)
 	defer cancel()
-	tcp, err := dialer(o.Source).DialContext(ctx, "tcp", ep.Address())
+	tcp, err := dialer(o.Source, o.TCP).DialContext(ctx, "tcp", ep.Address())
+	if err == nil {
+		if err = o.TCP.setDelay(tcp); err != nil {
+			tcp.Close()
+		}
+	}
 	if err != nil {
 		return nil, dialError(ep, o.Timeout, err)
 	}
@@ -130,11 +136,15 @@ func (h *handshake) start() error {
 	if h.ep.External {
 		mechanism = wire.MechanismExternal
 	} else {
-		response = wire.PlainResponse(h.ep.User, h.ep.Password())
+		secret := h.ep.Password()
+		response = wire.PlainResponse(h.ep.User, secret)
+		if h.ep.tokens != nil {
+			h.link.secret = secret
+		}
 	}
 	h.stage = StageLogin
 	if !wire.HasMechanism(start.Mechanisms, mechanism) {
-		return h.fail(fmt.Sprintf("SASL mechanism %s is not offered; the broker offers %s", mechanism, strings.Join(strings.Fields(start.Mechanisms), ", ")), "")
+		return h.notOffered(mechanism, start.Mechanisms)
 	}
 	return h.send(wire.AppendMethod(nil, 0, &wire.ConnectionStartOk{
 		ClientProperties: wire.ClientProperties("leveret", version(), h.o.Name),
@@ -235,13 +245,37 @@ func (h *handshake) refused(m *wire.ConnectionClose) error {
 	// The answer is a courtesy: the socket is closed right after it.
 	h.link.sock.Write(wire.AppendMethod(nil, 0, &wire.ConnectionCloseOk{}))
 	e := &ConnectError{Endpoint: h.ep.String(), Stage: h.stage, Code: uint16(m.ReplyCode), Text: m.ReplyText}
-	switch {
+	switch e.Hint = Remedy(e.Code, e.Text); {
 	case h.stage == StageLogin && m.ReplyCode == wire.ReplyAccessRefused:
-		e.Hint = "user or password is wrong, or this user may not log in from here (guest may only on localhost)"
-	case h.stage == StageOpen && m.ReplyCode == wire.ReplyNotAllowed:
-		e.Hint = "the vhost is the URI's path: /%2F or nothing for the vhost \"/\""
+		e.Hint = h.loginHint()
+	case h.stage == StageOpen && m.ReplyCode == wire.ReplyNotAllowed && e.Hint == Remedy(e.Code, ""):
+		e.Hint = hintVHost
 	}
 	return e
+}
+
+func (h *handshake) loginHint() string {
+	switch {
+	case h.ep.External && h.ep.TLS != nil && len(h.ep.TLS.Certificates) == 0:
+		return "EXTERNAL logs in by the client's certificate: give it with --cert and --key"
+	case h.ep.External:
+		return "the broker has no user of the name that it takes from the client's certificate (ssl_cert_login_from), or that user may not log in from here"
+	case h.ep.tokens != nil:
+		return "the broker did not accept the token: its key, issuer, audience and scopes must be those that the broker is configured for"
+	}
+	return hintLogin
+}
+
+func (h *handshake) notOffered(mechanism, offered string) error {
+	text := fmt.Sprintf("SASL mechanism %s is not offered; the broker offers %s", mechanism, strings.Join(strings.Fields(offered), ", "))
+	hint := ""
+	if mechanism == wire.MechanismExternal {
+		hint = "RabbitMQ offers EXTERNAL on TLS connections, with the plugin rabbitmq_auth_mechanism_ssl and EXTERNAL among its auth_mechanisms"
+		if h.ep.TLS == nil {
+			hint += ": write the URI with amqps://"
+		}
+	}
+	return h.fail(text, hint)
 }
 
 // broken is for errors of the socket and of framing. A context that has ended is the real cause.
@@ -252,8 +286,17 @@ func (h *handshake) broken(err error) error {
 	if err == nil {
 		err = fmt.Errorf("protocol header instead of a frame")
 	}
-	return answerError(h.ep, h.stage, h.o.Timeout, h.buf, err)
+	e := answerError(h.ep, h.stage, h.o.Timeout, h.buf, err)
+	if limits := h.link.limits; h.stage == StageOpen && isClosed(err) && limits.FrameMax < rabbitFrameMin {
+		// RabbitMQ 4.1 and later say the reason to their log only, and close after some seconds.
+		e.Text += fmt.Sprintf(" after it was told negotiated frame_max = %d, which is lower than the minimum allowed value (%d) of RabbitMQ from 4.1 on", limits.FrameMax, rabbitFrameMin)
+		e.Hint = hintFrameMax
+	}
+	return e
 }
+
+// rabbitFrameMin is the least frame_max that RabbitMQ 4.1 and later take; the protocol's own is 4096.
+const rabbitFrameMin = 8192
 
 func (h *handshake) fail(text, hint string) error {
 	return &ConnectError{Endpoint: h.ep.String(), Stage: h.stage, Text: text, Hint: hint}

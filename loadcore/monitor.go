@@ -94,6 +94,10 @@ func (c *conn) look(now int64) {
 		c.fail(loss{text: fmt.Sprintf("the broker has taken nothing from the socket for %v", limit)})
 		return
 	}
+	if c.secretOverdue(now) {
+		c.fail(loss{text: fmt.Sprintf("the broker did not answer connection.update-secret within %v", c.eng.plan.secretTimeout)})
+		return
+	}
 	if c.withheld.Load() {
 		c.poke()
 	}

@@ -21,13 +21,20 @@ const (
 
 // Plan is what one run opens, sends and receives. Run does not change it.
 type Plan struct {
+	// Endpoint is the broker, or one of them, which names the limits of all.
 	Endpoint Endpoint
+	// Endpoints, where there are several, are all of them; Allocation says which connection goes to which, and AllocationSeed
+	// determines a random one. The connection's Open event names its endpoint.
+	Endpoints      []Endpoint
+	Allocation     Allocation
+	AllocationSeed uint64
 	// Clock times everything that is recorded.
 	Clock *event.Clock
 	// Tag is the run tag, at most event.MaxTag, that every message carries.
 	Tag uint16
-	// ID names the run; connections are named after it at the broker.
-	ID string
+	// ID names the run; connections are named after it at the broker, unless Naming says otherwise.
+	ID     string
+	Naming Naming
 
 	// Topology is declared before Run and not changed by it.
 	Topology *manifest.Topology
@@ -41,7 +48,7 @@ type Plan struct {
 	// Time ends publishing this long after the barrier; 0: no limit.
 	Time time.Duration
 
-	// ConnectTimeout bounds the opening of one connection, from name lookup to the last channel made ready.
+	// ConnectTimeout bounds the opening of one connection at one endpoint, from name lookup to the last channel made ready.
 	ConnectTimeout time.Duration
 	// ConfirmTimeout ends a producer whose oldest message has waited this long for its confirm; negative: never.
 	ConfirmTimeout time.Duration
@@ -62,6 +69,8 @@ type Plan struct {
 	Pin   Pin
 	// ConnectRate is how many connections are begun a second; 0: as many as the broker takes.
 	ConnectRate int
+	// TCP are the options of the sockets.
+	TCP TCPOptions
 	// SourceAddresses are the local addresses to connect from, in turn; none: the system's choice.
 	SourceAddresses []netip.Addr
 	// BrokerInProcess: the broker takes file descriptors of this process, too.
@@ -76,6 +85,8 @@ type Plan struct {
 	// Progress, where set, can be read while the run goes on.
 	Progress *Progress
 
-	channels  uint16 // to ask for on each connection
-	noPolling bool   // for tests: the shared drive as on systems whose sockets it cannot wait for
+	channels      uint16 // to ask for on each connection
+	consumersFrom int    // the first connection of consumers
+	secretTimeout time.Duration
+	noPolling     bool // for tests: the shared drive as on systems whose sockets it cannot wait for
 }

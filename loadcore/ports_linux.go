@@ -2,10 +2,7 @@ package loadcore
 
 import (
 	"fmt"
-	"net"
-	"net/netip"
 	"os"
-	"syscall"
 
 	"golang.org/x/sys/unix"
 )
@@ -20,18 +17,9 @@ func localPorts() (low, high int, known bool) {
 	return low, high, err == nil && n == 2 && low <= high
 }
 
-// dialer connects from the source address, if one is given. The port is chosen when the peer is known: chosen before, it would
-// be taken for all peers.
-func dialer(source netip.Addr) *net.Dialer {
-	d := new(net.Dialer)
-	if source.IsValid() {
-		d.LocalAddr = net.TCPAddrFromAddrPort(netip.AddrPortFrom(source, 0))
-		d.Control = func(_, _ string, raw syscall.RawConn) error {
-			return raw.Control(func(fd uintptr) {
-				// Where a kernel does not know it, ports are fewer, and nothing else is wrong.
-				_ = unix.SetsockoptInt(int(fd), unix.SOL_IP, unix.IP_BIND_ADDRESS_NO_PORT, 1)
-			})
-		}
-	}
-	return d
+// choosePortLate has the system choose the local port when the peer is known: chosen when an address is bound, it would be taken
+// for all peers.
+func choosePortLate(fd uintptr) {
+	// Where a kernel does not know it, ports are fewer, and nothing else is wrong.
+	_ = unix.SetsockoptInt(int(fd), unix.SOL_IP, unix.IP_BIND_ADDRESS_NO_PORT, 1)
 }

@@ -19,6 +19,7 @@ type ConnectOptions struct {
 	ChannelMax uint16
 	Heartbeat  time.Duration // negative: none
 	Source     netip.Addr    // local address to connect from; the zero Addr: the system's choice
+	TCP        TCPOptions
 }
 
 // Probe connects, learns what the broker says about itself and what it allows, and closes. Errors are *ConnectError.
@@ -36,6 +37,7 @@ func Probe(ctx context.Context, ep Endpoint, o ConnectOptions) (manifest.Broker,
 		URI:           ep.String(),
 		SameHost:      sameHost(l.tcp),
 		FrameMaxBytes: l.limits.FrameMax, ChannelMax: l.limits.ChannelMax, HeartbeatSeconds: l.limits.Heartbeat,
+		Socket: socketOf(l.tcp),
 	}
 	if ep.TLS != nil {
 		verified := !ep.TLS.InsecureSkipVerify

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"slices"
 	"strings"
 )
 
@@ -120,11 +121,27 @@ func certificateHint(err error) string {
 	var invalid x509.CertificateInvalidError
 	switch {
 	case errors.As(err, &host):
-		return "connect by a name of the certificate, give it as --server-name-indication, or --insecure to verify nothing"
+		return namesOf(host.Certificate) + ": connect by one of these, give it as --server-name-indication, or --insecure to verify nothing"
 	case errors.As(err, &authority):
 		return "give the certificate that signed it as --cacert, or --insecure to verify nothing"
 	case errors.As(err, &invalid):
 		return "--insecure verifies nothing"
 	}
 	return ""
+}
+
+// namesOf says what names and addresses a certificate is for (its SANs; the common name does not count, RFC 6125).
+func namesOf(c *x509.Certificate) string {
+	names := slices.Clone(c.DNSNames)
+	for _, ip := range c.IPAddresses {
+		names = append(names, ip.String())
+	}
+	const most = 20
+	switch n := len(names); {
+	case n == 0:
+		return "the certificate is for no name at all (no SAN)"
+	case n > most:
+		names = append(names[:most], fmt.Sprintf("and %d more", n-most))
+	}
+	return "the certificate is for " + strings.Join(names, ", ")
 }

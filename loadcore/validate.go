@@ -23,7 +23,10 @@ func (p *Plan) withDefaults() *Plan {
 			*f.to = f.or
 		}
 	}
-	d.channels = p.neededChannels()
+	if d.secretTimeout == 0 {
+		d.secretTimeout = defaultSecretTimeout
+	}
+	d.channels, d.consumersFrom = p.neededChannels(), p.firstConsumerConnection()
 	if d.Clock == nil {
 		d.Clock = event.NewClock()
 	}
@@ -36,7 +39,7 @@ func (p *Plan) withDefaults() *Plan {
 // connectOptions of connection number n, with defaults.
 func (p *Plan) connectOptions(n uint32) ConnectOptions {
 	o := ConnectOptions{
-		Name:    fmt.Sprintf("leveret %s connection %d", p.ID, n),
+		Name: p.connectionName(n), TCP: p.TCP,
 		Timeout: p.ConnectTimeout, FrameMax: p.FrameMax, ChannelMax: p.ChannelMax, Heartbeat: p.Heartbeat,
 	}
 	if o.ChannelMax == 0 && p.Endpoint.ChannelMax == nil {
@@ -76,7 +79,7 @@ func (p *Plan) Validate() error {
 			bad("--%s=%v: want a positive duration", d.option, d.value)
 		}
 	}
-	errs = append(errs, p.checkDrive(), p.checkPin())
+	errs = append(errs, p.checkDrive(), p.checkPin(), p.checkAllocation())
 	if p.ConnectRate < 0 {
 		bad("--connect-rate=%d: want connections per second, or 0 for no limit", p.ConnectRate)
 	}

@@ -102,6 +102,17 @@ type Broker struct {
 	FrameMaxBytes    uint32 `json:"frame_max_bytes"`
 	ChannelMax       uint16 `json:"channel_max"`
 	HeartbeatSeconds uint16 `json:"heartbeat_s"`
+	// Socket is of a connection like those of the run; nil where the system does not tell.
+	Socket *Socket `json:"socket,omitempty"`
+}
+
+// Socket holds options of a TCP connection as the system says that they are, which need not be what was asked for: Linux
+// doubles a buffer size for its own use, and bounds it (net.core.wmem_max, rmem_max). Where none was asked for it is the size
+// at the start, which may grow.
+type Socket struct {
+	SendBufferBytes    int  `json:"send_buffer_bytes"`
+	ReceiveBufferBytes int  `json:"receive_buffer_bytes"`
+	NoDelay            bool `json:"no_delay"`
 }
 
 // Topology is what the run declared, bound, or found. Indexes into Queues and Routes are the ones in the rows.

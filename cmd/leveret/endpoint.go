@@ -1,25 +1,87 @@
 package main
 
 import (
+	"errors"
+	"fmt"
+
 	"leveret/cmd/internal/options"
 	"leveret/loadcore"
 )
 
-// endpointOf reads --uri and the TLS options; the zero endpoint stands for the embedded broker.
-func endpointOf(o *options.Run) (loadcore.Endpoint, error) {
-	tls := loadcore.TLSOptions{CACert: o.CACert, Cert: o.Cert, Key: o.Key, ServerName: o.ServerName, Insecure: o.Insecure}
-	var e loadcore.Endpoint
-	if o.URI != "" {
-		var err error
-		if e, err = loadcore.ParseURI(o.URI); err != nil {
-			return e, err
+// endpointsOf reads the URIs and the TLS options; no endpoint stands for the embedded broker. The first URI gives everything
+// but host and port, which are each URI's own, as in PerfTest; notes say what of the others does not count.
+func endpointsOf(o *options.Run, given func(option string) bool) (eps []loadcore.Endpoint, notes []string, err error) {
+	uris, option := o.URIs, "--uris: "
+	if len(uris) == 0 && o.URI != "" {
+		uris, option = []string{o.URI}, ""
+	}
+	var first loadcore.Endpoint
+	for i, uri := range uris {
+		e, err := loadcore.ParseURI(uri)
+		if err != nil && len(uris) > 1 {
+			err = fmt.Errorf("%sURI %d of %d: %w", option, i+1, len(uris), err)
 		}
+		if err != nil {
+			return nil, nil, err
+		}
+		if i == 0 {
+			first, err = secured(e, o, given)
+			e = first
+		} else {
+			if what := unlike(&first, &e); what != "" {
+				notes = append(notes, fmt.Sprintf("--uris: only host and port of %s count; its %s is the first URI's", e.Address(), what))
+			}
+			e, err = first.At(e.Host, e.Port)
+		}
+		if err != nil {
+			return nil, nil, err
+		}
+		eps = append(eps, e)
+	}
+	if len(uris) == 0 {
+		_, err = secured(loadcore.Endpoint{}, o, given)
+	}
+	return eps, notes, err
+}
+
+// secured lays the options of TLS and login over those of the URI.
+func secured(e loadcore.Endpoint, o *options.Run, given func(option string) bool) (loadcore.Endpoint, error) {
+	tls := loadcore.TLSOptions{CACert: o.CACert, Cert: o.Cert, Key: o.Key, ServerName: o.ServerName, Insecure: o.Insecure}
+	if e.TLS == nil && !given("insecure") {
+		tls.Insecure = false // a default, and there is no certificate
 	}
 	if err := e.ConfigureTLS(tls); err != nil {
 		return e, err
 	}
 	e.External = e.External || o.SASLExternal
+	if e.External && o.OAuth2.TokenEndpoint != "" {
+		return e, errors.New("--sasl-external and --oauth2-token-endpoint contradict each other: give one of them")
+	}
 	return e, nil
+}
+
+// unlike says what of a further URI is not as in the first.
+func unlike(first, other *loadcore.Endpoint) string {
+	switch {
+	case (first.TLS == nil) != (other.TLS == nil):
+		return "scheme"
+	case first.User != other.User || first.Password() != other.Password():
+		return "user or password"
+	case first.VHost != other.VHost:
+		return "vhost"
+	}
+	return ""
+}
+
+// embedded: the run goes through the embedded broker.
+func embedded(o *options.Run) bool { return o.URI == "" && len(o.URIs) == 0 }
+
+// recoveryNote is for who asked for something that does not come.
+func recoveryNote(o *options.Run) string {
+	if o.ConnectionRecoveryInterval == "" || o.DisableConnectionRecovery {
+		return ""
+	}
+	return "--connection-recovery-interval has no effect: a connection that is lost is not opened again, and its producers and consumers end"
 }
 
 // redactURI is the URI as it may be shown. One that can't be read may hold a password anywhere, so nothing of it is shown.

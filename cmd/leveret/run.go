@@ -9,6 +9,7 @@ import (
 	"net/netip"
 	"os"
 	"path/filepath"
+	"slices"
 	"time"
 
 	"leveret/analyze"
@@ -113,12 +114,15 @@ type recording struct {
 	trusting string
 	perfTest bool // standard output is PerfTest's
 
-	dir      string
-	endpoint loadcore.Endpoint
-	faults   broker.Faults
-	layout   *layout
-	plan     *loadcore.Plan
-	outcome  runOutcome
+	dir        string
+	endpoints  []loadcore.Endpoint // where it may connect to; none: the embedded broker
+	tokens     *loadcore.Tokens    // in place of a password; nil: none
+	renewal    *renewal            // of them, once it has begun
+	connecting []string            // notes of where it connects to
+	faults     broker.Faults
+	layout     *layout
+	plan       *loadcore.Plan
+	outcome    runOutcome
 }
 
 type runOutcome struct{ *manifest.Outcome }
@@ -129,15 +133,21 @@ func (o runOutcome) failed() bool { return o.Outcome != nil && len(o.Failures) >
 // prepare checks everything that can be known without connecting. Its errors are usage errors.
 func (r *recording) prepare() error {
 	o := r.options
-	if o.URI != "" && o.Faults != "" {
+	if !embedded(o) && o.Faults != "" {
 		return errors.New("--faults works on the embedded broker only: leave --uri out, or start leveret broker --faults and aim --uri at it")
 	}
 	var err error
 	if r.faults, err = broker.ParseFaults(o.Faults); err != nil {
 		return fmt.Errorf("--faults: %w", err)
 	}
-	if r.endpoint, err = endpointOf(o); err != nil {
+	if r.endpoints, r.connecting, err = endpointsOf(o, r.given); err != nil {
 		return err
+	}
+	if r.tokens, err = tokensOf(&o.OAuth2); err != nil {
+		return err
+	}
+	if note := recoveryNote(o); note != "" {
+		r.connecting = append(r.connecting, note)
 	}
 	if o.ID == "" {
 		o.ID = "run-" + time.Now().Format("20060102-150405.000")
@@ -157,6 +167,9 @@ func (r *recording) prepare() error {
 	}
 	if r.plan, err = planOf(o, r.layout); err != nil {
 		return err
+	}
+	if r.perfTest {
+		r.plan.Naming = loadcore.NamingPerfTest
 	}
 	return r.plan.Validate()
 }
@@ -179,15 +192,24 @@ func (r *recording) schedule() error {
 
 // record connects, declares, offers the load and closes the capture. It tells whether the user interrupted it.
 func (r *recording) record(ctx context.Context) (bool, error) {
-	if r.options.URI == "" {
+	if embedded(r.options) {
 		server, err := broker.Start(broker.Options{Addr: "127.0.0.1:0", Faults: r.faults, Version: toolVersion()})
 		if err != nil {
 			return false, fmt.Errorf("embedded broker: %w", err)
 		}
 		defer server.Close()
-		if r.endpoint, err = loadcore.ParseURI(server.URI()); err != nil {
+		own, err := loadcore.ParseURI(server.URI())
+		if err != nil {
 			return false, fmt.Errorf("embedded broker: %w", err)
 		}
+		r.endpoints = []loadcore.Endpoint{own}
+	}
+	if r.tokens != nil {
+		renewal, err := r.logInWithTokens(ctx)
+		if err != nil {
+			return false, err
+		}
+		defer renewal.end()
 	}
 	peer, err := r.meet(ctx)
 	if err != nil {
@@ -201,27 +223,6 @@ func (r *recording) record(ctx context.Context) (bool, error) {
 	return r.captured(ctx, peer)
 }
 
-// meet connects once, to learn who the broker is and to fail early with a clear reason.
-func (r *recording) meet(ctx context.Context) (manifest.Broker, error) {
-	r.plan.Endpoint, r.plan.BrokerInProcess = r.endpoint, r.options.URI == ""
-	peer, err := loadcore.Probe(ctx, r.endpoint, r.plan.ProbeOptions(r.options.ID+" probe"))
-	if err != nil {
-		return peer, err
-	}
-	peer.Embedded = peer.Product == broker.Product
-	peer.SameHost = sameHost(r.endpoint.Host)
-	if peer.Embedded {
-		fmt.Fprintln(r.err, "through the embedded broker: this run measures leveret, not RabbitMQ")
-	} else {
-		fmt.Fprintf(r.err, "%s %s at %s\n", peer.Product, peer.Version, peer.URI)
-	}
-	if r.options.Insecure {
-		fmt.Fprintf(r.err, "warning: the broker's certificate is not verified (%s)\n", r.trusting)
-	}
-	fmt.Fprintln(r.err, planLine(r.plan))
-	return peer, r.plan.Preflight(ctx, &peer)
-}
-
 // declare makes the topology, as the broker that was met takes it.
 func (r *recording) declare(ctx context.Context, peer manifest.Broker) (*topology.Session, error) {
 	l := r.layout
@@ -233,7 +234,7 @@ func (r *recording) declare(ctx context.Context, peer manifest.Broker) (*topolog
 	for _, note := range l.notes {
 		fmt.Fprintln(r.err, "note:", note)
 	}
-	session, err := topology.Declare(ctx, r.endpoint, r.options.ID+" topology", l.topology)
+	session, err := topology.Declare(ctx, r.plan.Endpoint, r.plan.TopologyName(), l.topology)
 	if err != nil {
 		return nil, err
 	}
@@ -258,6 +259,7 @@ func (r *recording) captured(ctx context.Context, peer manifest.Broker) (bool, e
 	r.outcome.Outcome = outcome
 	final := *start
 	final.Outcome = outcome
+	final.Notes = append(slices.Clone(start.Notes), r.renewal.notes()...)
 	end := r.plan.Clock.Snapshot()
 	final.ClockEnd = &end
 	closeErr := writer.Close(&final)
@@ -302,8 +304,12 @@ func (r *recording) manifest(peer manifest.Broker) *manifest.Manifest {
 	for _, a := range r.plan.SourceAddresses {
 		m.SourceAddresses = append(m.SourceAddresses, a.String())
 	}
-	if r.options.Insecure {
-		m.Notes = append(m.Notes, "the broker's certificate was not verified ("+r.trusting+")")
+	for i := range r.plan.Endpoints {
+		m.Endpoints, m.Allocation = append(m.Endpoints, r.plan.Endpoints[i].String()), string(r.plan.Allocation)
+	}
+	m.Notes = append(m.Notes, r.connecting...)
+	if why := r.unverified(); why != "" {
+		m.Notes = append(m.Notes, "the broker's certificate was not verified ("+why+")")
 	}
 	return m
 }
@@ -317,6 +323,8 @@ func planOf(o *options.Run, l *layout) (*loadcore.Plan, error) {
 		DrainTimeout: orNone(o.DrainTimeout), CloseTimeout: orNone(o.ShutdownTimeout),
 		Coalesce: o.Coalesce, Drive: driveOf(o.Drive), Pin: pinOf(o.Pin), ConnectRate: o.ConnectRate,
 		FrameMax: uint32(o.FrameMax), Heartbeat: o.Heartbeat, Progress: new(loadcore.Progress),
+		Allocation: loadcore.Allocation(o.ConnectionAllocation), AllocationSeed: o.Seed,
+		TCP: loadcore.TCPOptions{SendBuffer: int(o.TCPSendBuffer), ReceiveBuffer: int(o.TCPReceiveBuffer), Delay: !o.TCPNoDelay},
 	}
 	switch {
 	case o.Idle: // phases stand at the end of time

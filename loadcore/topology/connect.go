@@ -78,12 +78,12 @@ func connectError(ep *loadcore.Endpoint, stage loadcore.Stage, err error) error 
 	if refusal.Server {
 		e.Code = uint16(refusal.Code)
 	}
-	switch {
-	case refusal.Code == amqp.NotAllowed:
+	e.Hint = loadcore.Remedy(uint16(refusal.Code), refusal.Reason)
+	switch refusal.Code {
+	case amqp.NotAllowed:
 		e.Stage = loadcore.StageOpen
-		e.Hint = "the vhost is the URI's path: /%2F or nothing for the vhost \"/\""
-	case refusal.Code == amqp.AccessRefused:
-		e.Hint = "user or password is wrong, or this user may not log in from here (guest may only on localhost)"
+	case amqp.AccessRefused: // the library has a text of its own for it
+		e.Hint = loadcore.Remedy(amqp.AccessRefused, "Login was refused")
 	}
 	return e
 }

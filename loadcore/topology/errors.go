@@ -4,10 +4,12 @@ import (
 	"errors"
 	"fmt"
 	"regexp"
+	"strings"
 
 	amqp "github.com/rabbitmq/amqp091-go"
 
 	"leveret/capture/manifest"
+	"leveret/loadcore"
 )
 
 // Error is a refusal of the broker, or something that is not there.
@@ -20,7 +22,8 @@ type Error struct {
 }
 
 func (e *Error) Error() string {
-	s := fmt.Sprintf("%s %q: %d %s", e.Action, e.Name, e.Code, e.Text)
+	// RabbitMQ breaks some texts into lines.
+	s := fmt.Sprintf("%s %q: %d %s", e.Action, e.Name, e.Code, strings.Join(strings.Fields(e.Text), " "))
 	if e.Remedy != "" {
 		s += "; " + e.Remedy
 	}
@@ -46,7 +49,7 @@ func refused(action, name string, a adviser, err error) error {
 		e.Remedy = a.advise(refusal)
 	}
 	if e.Remedy == "" {
-		e.Remedy = remedies[refusal.Code]
+		e.Remedy = loadcore.Remedy(uint16(refusal.Code), refusal.Reason)
 	}
 	return e
 }
@@ -59,14 +62,6 @@ func (asItIs) advise(refusal *amqp.Error) string {
 		return ""
 	}
 	return "this run does not declare it: check the name, and the vhost in the URI, or create it first; --predeclared declares what is missing, --predeclared=strict nothing"
-}
-
-// remedies that hold whatever was being done.
-var remedies = map[int]string{
-	amqp.AccessRefused:  "the user's permissions in this vhost do not allow it: rabbitmqctl set_permissions",
-	amqp.NotFound:       "check the name, and the vhost in the URI",
-	amqp.ResourceLocked: "it is the exclusive queue of another connection: choose another name, or end that connection",
-	amqp.NotAllowed:     "a limit or rule of the vhost forbids it",
 }
 
 // inequivalent is the text of RabbitMQ's 406 for something that exists with another value.
@@ -131,8 +126,6 @@ func (c queueContext) advise(refusal *amqp.Error) string {
 		return "it exists: --queue-args " + argument + "=" + current + orElse
 	case refusal.Code == amqp.PreconditionFailed && foreignArgument.MatchString(refusal.Reason):
 		return "this broker's " + c.q.Type + " queues have no such argument, or not that value: leave it out, or take another type (--quorum-queue, --stream-queue)"
-	case refusal.Code == amqp.InternalError && !c.q.Durable:
-		return "newer RabbitMQ refuses queues that are neither durable nor exclusive: --flag persistent makes them durable"
 	}
 	return ""
 }

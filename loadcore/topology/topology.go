@@ -40,6 +40,7 @@ type Session struct {
 	topology *manifest.Topology
 	polled   []int         // see DeleteAtEnd
 	ch       *amqp.Channel // for deleting; nil before
+	release  func()        // ends the renewal of its password
 }
 
 // Declare checks t (Validate), connects, declares the exchanges and queues that have Declare set, looks for those that
@@ -54,11 +55,14 @@ func Declare(ctx context.Context, ep loadcore.Endpoint, connectionName string, t
 	if err := Validate(t); err != nil {
 		return nil, err
 	}
+	secret := ep.Password()
 	conn, sock, err := connect(ctx, ep, connectionName)
 	if err != nil {
 		return nil, err
 	}
 	s := &Session{conn: conn, sock: sock, topology: t}
+	// The call takes no context; it ends with the connection at the latest. A refusal of the broker closes that.
+	s.release = ep.HoldSecret(secret, func(secret string) { go conn.UpdateSecret(secret, loadcore.SecretReason) })
 	if err := s.declare(ctx); err != nil {
 		// The refusal is what the user can act on, not how the end went after it.
 		_ = s.Close()
@@ -100,6 +104,7 @@ func (s *Session) DeleteAtEnd(queues []int) {
 // Close ends the session. Queues that the broker named and that are to be deleted automatically are deleted if nobody
 // uses them: those that never had a consumer would stay for ever otherwise. A connection that is gone already is no error.
 func (s *Session) Close() error {
+	s.release()
 	if err := errors.Join(s.deletePolled(), s.deleteStrays()); err != nil && !errors.Is(err, amqp.ErrClosed) {
 		_ = s.conn.CloseDeadline(time.Now().Add(closeTimeout))
 		return fmt.Errorf("deleting queues of the run: %w", err)

@@ -64,6 +64,7 @@ var homes = map[string][]string{
 	"codeberg.org/go-fonts/liberation":        {"reports/chart"},
 	"golang.org/x/image":                      {"reports/chart"},
 	"golang.org/x/term":                       {"cmd/leveret"},
+	"golang.org/x/oauth2":                     {"cmd/leveret"},
 	"golang.org/x/sys":                        {"loadcore", "capture", "cmd/leveret"},
 }
 
