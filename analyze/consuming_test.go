@@ -123,7 +123,7 @@ func TestConsumersThatStop(t *testing.T) {
 	got := analyzed(t, r.close())
 	checkVerdict(t, got, result.Inconclusive, "not_drained", "redelivered")
 	checkCounts(t, got.Counts, result.Counts{Sent: 30, Confirmed: 30, Received: 28, ReceivedUnique: 25, Redelivered: 3, QueuedAtStop: 5})
-	if f := finding(t, got, "not_drained"); !strings.Contains(f.Text, "5 ready; its consumers stop after a number of messages") {
+	if f := finding(t, got, "not_drained"); !strings.Contains(f.Text, "5 ready, its consumers stop after a number of messages") {
 		t.Error(f.Text)
 	}
 	if !strings.HasPrefix(got.Config.Consuming, "stops after 15 messages") || !strings.HasSuffix(got.Config.Consuming, "(consumers differ)") {

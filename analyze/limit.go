@@ -10,6 +10,7 @@ import (
 // evidence is what the decision about the limit of a run rests on. Shares are 0 to 1.
 type evidence struct {
 	producers bool
+	commits   bool         // they publish in transactions, without confirms
 	self      *result.Self // over the window; nil where the recording has none
 	blocked   float64      // connection.blocked, of the time of the connections that publish
 	stalled   float64      // of the window, somebody waited for the recorder
@@ -52,6 +53,7 @@ func (a *analysis) evidence() *evidence {
 		used := map[int]bool{}
 		for i := range m.Producers {
 			used[m.Producers[i].Connection] = true
+			e.commits = m.Producers[i].TxSize > 0 && (e.commits || !e.producers)
 			e.producers = true
 		}
 		publishing += len(used)
@@ -135,10 +137,14 @@ func (e *evidence) causes() []limitCause {
 	if e.blocked > broker.share {
 		broker = limitCause{result.LimitBroker, e.blocked, "the broker: it blocked publishing (connection.blocked) %s of the time"}
 	}
+	window := "the confirm window: producers waited %s of the time for confirms"
+	if e.commits {
+		window = "the transactions: producers waited %s of the time for the answers to their commits"
+	}
 	causes := []limitCause{
 		{result.LimitRecorder, *s.RecorderShare, "the recorder: producers waited %s of the time until it had room"},
 		broker,
-		{result.LimitWindow, max(0, *s.WindowShare-e.blocked), "the confirm window: producers waited %s of the time for confirms"},
+		{result.LimitWindow, max(0, *s.WindowShare-e.blocked), window},
 	}
 	if e.achieved < 0 { // with a rate, to be at work is what is left when nothing is due
 		causes = append(causes, limitCause{result.LimitClientCPU, *s.WorkShare, "the client: producers were at work %s of the time, and waited for nothing else"})

@@ -29,6 +29,8 @@ func TestLimit(t *testing.T) {
 		text string
 	}{
 		{"the window", evidence{achieved: closed, self: observed(0.75, 0.05, 0, 0)}, result.LimitWindow, "the confirm window: producers waited 75 % of the time for confirms"},
+		{"transactions", evidence{achieved: closed, commits: true, self: observed(0.75, 0.05, 0, 0)}, result.LimitWindow,
+			"the transactions: producers waited 75 % of the time for the answers to their commits"},
 		{"the socket", evidence{achieved: closed, self: observed(0.1, 0.5, 0, 0)}, result.LimitBroker, "the broker: producers waited 50 % of the time until it took more from the socket"},
 		{"blocked, and so the window is full", evidence{achieved: closed, blocked: 0.5, self: observed(0.75, 0.25, 0, 0)}, result.LimitBroker,
 			"the broker: it blocked publishing (connection.blocked) 50 % of the time"},

@@ -79,7 +79,7 @@ func addQueues(x *result.Config, m *manifest.Manifest, seen map[string]bool) {
 		}
 		seen[name] = true
 		x.Durable = x.Durable && q.Durable
-		if len(x.QueueNames) < namesKept {
+		if len(x.QueueNames) < namesKept && !q.ServerNamed { // such a name tells nothing
 			x.QueueNames = append(x.QueueNames, name)
 		}
 		if q.Type != "" && !slices.Contains(x.QueueTypes, q.Type) {

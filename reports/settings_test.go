@@ -77,9 +77,13 @@ func TestNoRatesOfSeveralRuns(t *testing.T) {
 // Who had stopped before the run did is said beside the reason.
 func TestEndsBesideTheReason(t *testing.T) {
 	r := baseResult()
-	r.StopReason = "all messages sent"
+	r.StopReason = "time limit reached"
 	r.Ends = map[string]int{"producer limit": 1200, "consumer idle": 2}
-	if text := flat(t, r); !strings.Contains(text, "Stopped: all messages sent (by then had stopped: 2 by consumer idle, 1,200 by producer limit)") {
+	if text := flat(t, r); !strings.Contains(text, "Stopped: time limit reached (by then had stopped: 2 by consumer idle, 1,200 by producer limit)") {
+		t.Error(text)
+	}
+	r.StopReason = "all messages sent"
+	if text := flat(t, r); !strings.Contains(text, "Stopped: all messages sent (by then had stopped: 2 by consumer idle)") {
 		t.Error(text)
 	}
 }

@@ -72,13 +72,16 @@ func (p *page) verdict(r *result.Result) {
 	if reason == "" {
 		reason = "not recorded"
 	}
-	p.hanging("Stopped: ", 9, reason+p.clean(endsText(r.Ends)))
+	p.hanging("Stopped: ", 9, reason+p.clean(endsText(r.Ends, reason)))
 }
 
 // endsText says which producers and consumers had stopped by themselves: " (by then had stopped: 2 by consumer limit)".
-func endsText(ends map[string]int) string {
+func endsText(ends map[string]int, reason string) string {
 	var parts []string
 	for _, why := range slices.Sorted(maps.Keys(ends)) {
+		if why == "producer limit" && strings.HasPrefix(reason, "all messages sent") { // says the same
+			continue
+		}
 		parts = append(parts, fmt.Sprintf("%s by %s", result.Group(int64(ends[why])), why))
 	}
 	if len(parts) == 0 {

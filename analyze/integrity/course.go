@@ -17,16 +17,7 @@ func (r *report) course() {
 	unworked := sumOf(r.ts, func(t *tally) int64 { return t.unworked })
 	r.add(CodeDiscardedAtStop, result.SeverityWarning, unworked, nil,
 		"%s received with automatic acks that consumers, for their rate or work, had not come to: discarded at the stop%s", messages(unworked), r.where(func(t *tally) int64 { return t.unworked }))
-	if names, note := r.notDrained(); len(names) > 0 && r.l.x.consumers > 0 {
-		text := ""
-		if f.DeliveriesWhole {
-			text = fmt.Sprintf("; %s still there or under way", messages(r.c.QueuedAtStop))
-		}
-		if n := r.c.DiscardedAtStop - unworked; n > 0 {
-			text += fmt.Sprintf("; %s handed out by the broker and discarded at the stop (automatic acks)", messages(n))
-		}
-		r.add(CodeNotDrained, result.SeverityInconclusive, int64(len(names)), nil, "not drained, so that loss is not judged%s: %s%s", note, few(names), text)
-	}
+	r.notDrained(unworked)
 	var unread int64
 	for d := range r.l.x.dests {
 		if c := r.l.destCounts(int32(d)); r.l.x.dests[d].stream && c.expected > 0 && c.received == 0 {

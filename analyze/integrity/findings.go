@@ -270,18 +270,46 @@ func (r *report) recording() {
 
 func seconds(ns int64) string { return fmt.Sprintf("%.3f s", float64(ns)/1e9) }
 
-// notDrained lists the queues that were not proved empty, and why.
-func (r *report) notDrained() (names []string, note string) {
+// notDrained is the finding that queues were not proved empty: why, which, and what is still there or under way.
+func (r *report) notDrained(unworked int64) {
+	note := ""
 	r.l.x.manifests(func(m *manifest.Manifest) {
 		if m.Outcome != nil && m.Outcome.DrainNote != "" && note == "" {
-			note = ": " + m.Outcome.DrainNote
+			note = m.Outcome.DrainNote
 		}
 	})
+	n, names := r.undrained(note == "")
+	if n == 0 || r.l.x.consumers == 0 {
+		return
+	}
+	var parts []string
+	if note != "" {
+		parts = append(parts, note)
+	}
+	if len(names) > 0 {
+		parts = append(parts, few(names))
+	}
+	if q := r.c.QueuedAtStop; q > 0 && r.f.DeliveriesWhole {
+		parts = append(parts, messages(q)+" still there or under way")
+	}
+	if u := r.c.UnackedAtStop; u > 0 {
+		parts = append(parts, messages(u)+" received and not acked")
+	}
+	if d := r.c.DiscardedAtStop - unworked; d > 0 {
+		parts = append(parts, messages(d)+" handed out by the broker and discarded at the stop (automatic acks)")
+	}
+	r.add(CodeNotDrained, result.SeverityInconclusive, n, nil, "not drained, so that loss is not judged: %s", strings.Join(parts, "; "))
+}
+
+// undrained counts the queues that were not proved empty, and names them with what is known of each; those of which nothing is
+// only with all.
+func (r *report) undrained(all bool) (n int64, names []string) {
 	for i := range r.ts {
 		q := r.ts[i].queue
 		if !q.fed || q.drained(r.l.x, r.f) || !q.consumed && r.ts[i].Sent == 0 {
 			continue
 		}
+		n++
 		part := "queue " + q.name
 		if !q.consumed {
 			part += " without a consumer"
@@ -290,13 +318,15 @@ func (r *report) notDrained() (names []string, note string) {
 		if r.ts[i].ready >= 0 {
 			facts = append(facts, result.Group(r.ts[i].ready)+" ready")
 		}
-		if why := q.whyNotEmptied(); note == "" && why != "" { // the engine has not said it
+		if why := q.whyNotEmptied(); all && why != "" {
 			facts = append(facts, why)
 		}
 		if len(facts) > 0 {
-			part += " (" + strings.Join(facts, "; ") + ")"
+			part += " (" + strings.Join(facts, ", ") + ")"
 		}
-		names = append(names, part)
+		if all || len(facts) > 0 || !q.consumed {
+			names = append(names, part)
+		}
 	}
-	return names, note
+	return n, names
 }

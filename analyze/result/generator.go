@@ -6,7 +6,7 @@ type Limit string
 const (
 	LimitUnknown   Limit = ""
 	LimitSchedule  Limit = "schedule"   // nothing did: the rate that was asked for was kept
-	LimitWindow    Limit = "window"     // producers waited for confirms
+	LimitWindow    Limit = "window"     // producers waited for confirms, or for the answers to their commits
 	LimitBroker    Limit = "broker"     // it took no more from the socket, or sent connection.blocked
 	LimitClientCPU Limit = "client_cpu" // the client was at work all the time
 	LimitRecorder  Limit = "recorder"   // publishing, or reading, waited for the record
