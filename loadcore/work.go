@@ -61,6 +61,9 @@ func newWork(s *manifest.Consumer) *work {
 func (w *work) finish() int64 {
 	start := w.free
 	if w.messages > 0 {
+		if w.slot == 0 { // the first message
+			w.slot = start
+		}
 		start = max(start, w.slot)
 		w.slot = max(w.slot, start-rateCredit) + w.period
 		if w.part += w.rest; w.part >= w.messages {
