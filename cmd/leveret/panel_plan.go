@@ -50,14 +50,17 @@ func newProgressPlan(p *loadcore.Plan) *progressPlan {
 	return s
 }
 
-// due is how many messages the schedule has asked for so long after the barrier.
+// due is how many messages the schedule has asked for so long after the barrier; what is due at the end is not sent.
 func (s *progressPlan) due(elapsed time.Duration) (sum int64) {
 	if s.Time > 0 {
 		elapsed = min(elapsed, s.Time)
 	}
 	for i := range s.Producers {
 		r := &s.Producers[i]
-		n := r.Planned(int64(elapsed))
+		n := r.Planned(int64(elapsed) - 1)
+		if len(r.Stages) == 0 && int64(elapsed) > r.PhaseNS {
+			n++ // message k is due after k of the distances between messages, the first one at once
+		}
 		if r.Limit > 0 {
 			n = min(n, r.Limit)
 		}

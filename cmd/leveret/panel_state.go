@@ -79,7 +79,7 @@ func (p *panelWatch) viewPhase(v *panelView, c *loadcore.Counts, now time.Time) 
 		v.progress = []string{fmt.Sprintf("%s of %s", result.Group(int64(c.Connections)), result.Plural(int64(p.plan.Connections), "connection"))}
 	case c.Phase == loadcore.PhaseRunning:
 		v.phase, v.color = "running", styleGood
-		p.viewRunning(v, c)
+		p.viewRunning(v, c, time.Duration(p.plan.Clock.Now()-c.BarrierNS))
 	case c.Phase == loadcore.PhaseConfirming:
 		v.phase, v.progress = "waiting for confirms", []string{spanText(lasted), result.Group(c.Unconfirmed) + " to come"}
 	case c.Phase == loadcore.PhaseDraining:
@@ -108,8 +108,7 @@ func endText(o *manifest.Outcome) string {
 }
 
 // viewRunning measures the way to the first limit that ends the load.
-func (p *panelWatch) viewRunning(v *panelView, c *loadcore.Counts) {
-	elapsed := time.Duration(p.plan.Clock.Now() - c.BarrierNS)
+func (p *panelWatch) viewRunning(v *panelView, c *loadcore.Counts, elapsed time.Duration) {
 	shown := elapsed.Truncate(time.Second)
 	left := time.Duration(math.MaxInt64)
 	if p.plan.Time > 0 {

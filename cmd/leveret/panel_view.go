@@ -91,8 +91,9 @@ const (
 const (
 	narrowPanel  = 60
 	labelColumns = 12
-	rateColumns  = 12
-	totalColumns = 16
+	rateColumns  = 11
+	totalColumns = 14
+	gapColumns   = 1 // before a sparkline
 	timeColumns  = 9
 	countColumns = 12
 	barColumns   = 40
@@ -183,10 +184,10 @@ func (p *panelLayout) addRates() {
 	p.blank()
 	spark := 0
 	if !p.narrow {
-		spark = sparkWidth(p.width - labelColumns - 2*rateColumns - totalColumns - 2)
+		spark = sparkWidth(p.width - labelColumns - 2*rateColumns - totalColumns - gapColumns)
 		header := fmt.Sprintf("%-*s%*s%*s%*s", labelColumns, "messages", rateColumns, "now/s", rateColumns, "average/s", totalColumns, "total")
 		if spark > 0 {
-			header += "  last " + spanText(p.remember)
+			header += " last " + spanText(p.remember)
 		}
 		p.add(rankHeader, span{header, styleHeader})
 	}
@@ -198,7 +199,7 @@ func (p *panelLayout) addRates() {
 		}
 		spans := []span{{fmt.Sprintf("%*s", rateColumns, now), styleTitle}, {text: fmt.Sprintf("%*s%*s", rateColumns, average, totalColumns, result.Group(r.total))}}
 		if spark > 0 {
-			spans = append(spans, span{text: "  "}, span{sparkText(r.past.columns(spark), p.ascii), styleSpark})
+			spans = append(spans, span{text: " "}, span{sparkText(r.past.columns(spark), p.ascii), styleSpark})
 		}
 		p.labelled(rankRates, r.name, spans...)
 	}
@@ -225,8 +226,8 @@ func (p *panelLayout) addLatency() {
 		if p.width > len(header)+countColumns {
 			header += fmt.Sprintf("%*s", countColumns, "messages")
 		}
-		if spark = sparkWidth(p.width - labelColumns - 5*timeColumns - countColumns - 2); spark > 0 {
-			header += "  p99, last " + spanText(p.remember)
+		if spark = sparkWidth(p.width - labelColumns - 5*timeColumns - countColumns - gapColumns); spark > 0 {
+			header += " p99, last " + spanText(p.remember)
 		}
 		p.add(rankHeader, span{header, styleHeader})
 	}
@@ -268,7 +269,7 @@ func (p *panelLayout) latencySpans(l *latencyRow, spark int) []span {
 		spans = append(spans, span{text: fmt.Sprintf("%*s", countColumns, result.Group(l.Count))})
 	}
 	if spark > 0 {
-		spans = append(spans, span{text: "  "}, span{sparkText(l.past.columns(spark), p.ascii), styleSpark})
+		spans = append(spans, span{text: " "}, span{sparkText(l.past.columns(spark), p.ascii), styleSpark})
 	}
 	return spans
 }

@@ -60,16 +60,17 @@ func mustShow(t *testing.T, got, want string) {
 	}
 }
 
+// A column of a sparkline is of two intervals here.
 func TestPanelAt80x24(t *testing.T) {
 	mustShow(t, text(aView(), 80, 24, false, false), `
 run-1  RabbitMQ 3.10.8 at amqp://guest@localhost:5672
 running  ██████████░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░  15 s of 1 min, 45 s left
 
-messages           now/s   average/s           total  last 1 min
-due               20,000      20,000         300,000  ▅▁███
-sent              19,998      19,997         299,961  ▅▁███
-confirmed         19,990      19,990         299,850  ▅▁███
-received          19,991      19,985         299,841  ▅▁███
+messages          now/s  average/s         total last 1 min
+due              20,000     20,000       300,000 ▅▃▁█████
+sent             19,998     19,997       299,961 ▅▃▁█████
+confirmed        19,990     19,990       299,850 ▅▃▁█████
+received         19,991     19,985       299,841 ▅▃▁█████
 
 latency           min      p50      p95      p99      max    messages
 confirm        210 µs   480 µs  1.20 ms  3.40 ms  12.0 ms      19,990
@@ -92,14 +93,14 @@ func TestPanelAt200x50(t *testing.T) {
 run-1  RabbitMQ 3.10.8 at amqp://guest@localhost:5672
 running  ██████████░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░  15 s of 1 min, 45 s left
 
-messages           now/s   average/s           total  last 1 min
-due               20,000      20,000         300,000  ▅▅▅▁▁▁█████████
-sent              19,998      19,997         299,961  ▅▅▅▁▁▁█████████
-confirmed         19,990      19,990         299,850  ▅▅▅▁▁▁█████████
-received          19,991      19,985         299,841  ▅▅▅▁▁▁█████████
+messages          now/s  average/s         total last 1 min
+due              20,000     20,000       300,000 ▅▅▅▁▁▁█████████
+sent             19,998     19,997       299,961 ▅▅▅▁▁▁█████████
+confirmed        19,990     19,990       299,850 ▅▅▅▁▁▁█████████
+received         19,991     19,985       299,841 ▅▅▅▁▁▁█████████
 
-latency           min      p50      p95      p99      max    messages  p99, last 1 min
-confirm        210 µs   480 µs  1.20 ms  3.40 ms  12.0 ms      19,990  ███   ▅▅▅▅▅▅███
+latency           min      p50      p95      p99      max    messages p99, last 1 min
+confirm        210 µs   480 µs  1.20 ms  3.40 ms  12.0 ms      19,990 ███   ▅▅▅▅▅▅███
 delivery      n/a (backlog)
 
 backlog     120 messages; 110 of 2,000 confirms awaited
@@ -135,7 +136,7 @@ func TestC088PanelInASCII(t *testing.T) {
 	if strings.ContainsFunc(got, func(r rune) bool { return r > 0x7e }) {
 		t.Errorf("not ASCII:\n%s", got)
 	}
-	for _, want := range []string{"[##########............................]", "210 us", "=_###", "  queue h?chst: gone"} {
+	for _, want := range []string{"[##########............................]", "210 us", "=:_#####", "  queue h?chst: gone"} {
 		if !strings.Contains(got, want) {
 			t.Errorf("%q is missing in\n%s", want, got)
 		}
@@ -149,7 +150,7 @@ func TestC089IdleIntervalIsZero(t *testing.T) {
 	v.latency = []latencyRow{{name: "confirm", past: past(math.NaN())}}
 	got := text(v, 80, 24, false, false)
 	for _, want := range []string{
-		"sent                   0         200           1,000  █▁",
+		"sent                  0        200         1,000 █▅▁",
 		"confirm             -        -        -        -        -           0",
 	} {
 		if !strings.Contains(got, want) {
