@@ -73,6 +73,10 @@ func TestDiskStandsStill(t *testing.T) {
 		go func() { done <- p.batch(t.Context()) }()
 		time.Sleep(2 * time.Second)
 		synctest.Wait()
+		// The wait that was given up, and the two seconds so far.
+		if got := w.State(); !got.Waiting || got.Stalls != 1 || got.StallNS != int64(2*time.Second+time.Millisecond) || got.Lost != 0 {
+			t.Errorf("state %+v", got)
+		}
 		release()
 		if err := <-done; err != nil {
 			t.Errorf("after the disk went on: %v", err)
@@ -84,6 +88,13 @@ func TestDiskStandsStill(t *testing.T) {
 		r := final.Recording
 		if r.Rows["sends"] != int64(p.sent) || r.Rows["settlements"] != int64(p.sent-100) {
 			t.Errorf("rows %v of %d messages", r.Rows, p.sent)
+		}
+		rows := int64(0)
+		for _, n := range r.Rows {
+			rows += n
+		}
+		if got := w.State(); got.Waiting || got.Rows != rows || got.Bytes <= 0 || got.StallNS != r.StallNS {
+			t.Errorf("state %+v of %d rows", got, rows)
 		}
 		// One millisecond of waiting that was given up, then two seconds: 3 s apart, so two spans.
 		if len(r.Stalls) != 2 || r.StallNS != int64(2*time.Second+time.Millisecond) {

@@ -1,0 +1,32 @@
+package loadcore
+
+import (
+	"reflect"
+	"testing"
+
+	"leveret/capture/event"
+	"leveret/capture/manifest"
+)
+
+// What can be seen of a run while it goes on is, at its end, what was recorded.
+func TestProgressAgreesWithTheRecord(t *testing.T) {
+	ep := embedded(t, faults(t, "close-channel@500"))
+	plan := oneQueue(ep, "q", []manifest.Producer{confirmed(12, 2000), confirmed(12, 2000)}, []manifest.Consumer{{AckEvery: 1}})
+	plan.Progress = new(Progress)
+	if plan.Progress.Failures(0) != nil || plan.Progress.Self() != (event.Self{}) {
+		t.Error("there is something before the run")
+	}
+	out, rec := runPlan(t, plan)
+	if got := plan.Progress.Failures(0); len(got) != 1 || !reflect.DeepEqual(got, out.Failures) {
+		t.Errorf("failures %+v, want %+v", got, out.Failures)
+	}
+	if got := plan.Progress.Failures(1); got != nil {
+		t.Errorf("failures after the last one: %+v", got)
+	}
+	if got, want := plan.Progress.Self(), rec.total(); got != want {
+		t.Errorf("%+v, want %+v", got, want)
+	}
+	if c := plan.Progress.Snapshot(); c.Phase != PhaseDone || c.Sent != out.Sent || c.Confirmed != out.Confirmed || c.Received != out.Received {
+		t.Errorf("%+v, want %+v", c, *out)
+	}
+}
