@@ -265,3 +265,34 @@ func TestW20TwoQueues(t *testing.T) {
 	checkVerdict(t, got, result.Pass)
 	checkCounts(t, got.Counts, result.Counts{Sent: 6, Confirmed: 6, Received: 12, ReceivedUnique: 12})
 }
+
+// What another consumer took between two recordings is not lost: the second found less in the queue than the first had left.
+func TestTakenBetweenCaptures(t *testing.T) {
+	for _, found := range []int64{10, 4} {
+		first, second := plan(1, 0), plan(0, 1)
+		first.Outcome.Queues[0].Ready = ptr(int64(10))
+		second.ID, second.Tag = "later", 8
+		second.Topology.Queues[0].ReadyAtStart = ptr(found)
+		second.Outcome.BarrierNS, second.Outcome.PublishStopNS, second.Outcome.DrainEndNS = epoch+2000*ms, event.None, epoch+3000*ms
+		a, b := record(t, first), record(t, second)
+		a.send(0, 0, 10, 0)
+		a.ack(0, 0, 10, 2*ms)
+		for i := uint64(6); i < 10; i++ {
+			b.deliver(0, 2100*ms, event.Delivery{Seq: i, Tag: 7, Body: event.Intact, Size: 12, Due: event.None})
+		}
+		b.ackAll(0, 2200*ms)
+		got := analyzed(t, a.close(), b.close())
+		want := result.Counts{Sent: 10, Confirmed: 10, Received: 4, ReceivedUnique: 4, Missing: 6}
+		if found == 10 {
+			want.Lost = 6
+			checkVerdict(t, got, result.Fail, "lost", "clocks_differ")
+		} else {
+			want.RemovedByRule = 6
+			checkVerdict(t, got, result.Pass, "removed_by_rule", "clocks_differ")
+			if f := finding(t, got, "removed_by_rule"); !strings.Contains(f.Text, "another consumer, or a purge: 10 ready when one capture ended, 4 when the next began") {
+				t.Error(f.Text)
+			}
+		}
+		checkCounts(t, got.Counts, want)
+	}
+}

@@ -41,6 +41,7 @@ type queue struct {
 	automatic  bool // and all of them acknowledge automatically
 	fed        bool // a route of a capture reaches it
 	ends       []queueEnd
+	starts     []queueStart
 	consumers  []consumerOf
 	dests      []int32 // one; of a stream, one a subscription
 }
@@ -56,6 +57,13 @@ type queueEnd struct {
 	manifest.QueueEnd
 	capture int
 	endNS   int64 // end of the drain
+}
+
+// queueStart is what was ready in the queue when a capture began.
+type queueStart struct {
+	ready   int64
+	capture int
+	atNS    int64 // the barrier
 }
 
 // dest is where a message is judged to arrive: a queue, or one subscription of a stream.
@@ -140,6 +148,9 @@ func (x *Expected) addQueues(capture int, m *manifest.Manifest) {
 		n := x.queueNamed(name, q.Type)
 		x.queues[n].declared = append(x.queues[n].declared, q)
 		c.queues = append(c.queues, int32(n))
+		if q.ReadyAtStart != nil && m.Outcome != nil && m.Outcome.BarrierNS != event.None {
+			x.queues[n].starts = append(x.queues[n].starts, queueStart{*q.ReadyAtStart, capture, m.Outcome.BarrierNS})
+		}
 	}
 	for i := range m.Consumers {
 		for _, q := range m.Consumers[i].Queues {

@@ -3,6 +3,9 @@ package integrity
 import (
 	"fmt"
 	"strings"
+
+	"leveret/analyze/result"
+	"leveret/capture/event"
 )
 
 // removalRule names a rule of the queue that may explain why a message is missing from it although the broker took it;
@@ -40,6 +43,9 @@ func (l *Ledger) eventRules(q *queue, f *Facts) (rules []string) {
 	} else if q.kind == "quorum" && (redelivered > 0 || ended > 0) {
 		rules = append(rules, "the delivery limit that quorum queues have by default since RabbitMQ 4.0 (20)")
 	}
+	if left, found := q.takenBetween(); left > found {
+		rules = append(rules, fmt.Sprintf("another consumer, or a purge: %s ready when one capture ended, %s when the next began", result.Group(left), result.Group(found)))
+	}
 	for _, d := range q.declared {
 		switch {
 		case d.AutoDelete && ended > 0 && ended >= len(q.consumers):
@@ -54,6 +60,18 @@ func (l *Ledger) eventRules(q *queue, f *Facts) (rules []string) {
 		break
 	}
 	return rules
+}
+
+// takenBetween tells how many messages one capture left in the queue, and how many a later one found, where that is less.
+func (q *queue) takenBetween() (left, found int64) {
+	for _, e := range q.ends {
+		for _, s := range q.starts {
+			if s.capture != e.capture && e.endNS != event.None && s.atNS >= e.endNS && e.Ready != nil && s.ready < *e.Ready {
+				return *e.Ready, s.ready
+			}
+		}
+	}
+	return 0, 0
 }
 
 // vanished tells whether nothing is known of what became of the queue: all its consumers ended early, and it could not be
