@@ -269,6 +269,26 @@ func TestPlanValidate(t *testing.T) {
 		{func(p *Plan) { p.Time = -1 }, []string{"--time"}},
 		{func(p *Plan) { p.Topology.Routes[0].RoutingKey = strings.Repeat("k", 256) }, []string{"--routing-key", "255"}},
 		{func(p *Plan) { p.Topology = nil }, []string{"topology"}},
+		{func(p *Plan) { p.Producers[0].Stamp = "footer" }, []string{"--stamp=footer", "body, header or perftest"}},
+		{func(p *Plan) { p.Producers[0].Stamp, p.Producers[0].Size = manifest.StampPerfTest, 11 }, []string{"--size=11", "12"}},
+		{func(p *Plan) { p.Producers[0].Stamp, p.Producers[0].Size = manifest.StampHeader, -1 }, []string{"--size=-1"}},
+		{func(p *Plan) { p.Producers[0].PooledBodies, p.Bodies = true, [][]byte{{}} }, []string{"--body", "--stamp=header"}},
+		{func(p *Plan) { p.Producers[0].PooledBodies, p.Producers[0].Stamp = true, manifest.StampHeader }, []string{"--body", "there is none"}},
+		{func(p *Plan) {
+			p.Producers[0].Sizes = []manifest.SizeStage{{Bytes: 12, ForNS: 1}, {Bytes: 5, ForNS: 1}}
+		}, []string{"--variable-size=5", "12"}},
+		{func(p *Plan) { p.Producers[0].Sizes = []manifest.SizeStage{{Bytes: 12}} }, []string{"--variable-size", "0 ns"}},
+		{func(p *Plan) { p.Producers[0].Routes = 2 }, []string{"2 routes"}},
+		{func(p *Plan) { p.Producers[0].TxSize = 5 }, []string{"--ptxsize=5", "--confirm=100"}},
+		{func(p *Plan) { p.Producers[0].TxSize, p.Producers[0].Confirm = -1, 0 }, []string{"--ptxsize=-1"}},
+		{func(p *Plan) { p.Producers[0].Properties = &manifest.Properties{MessageID: strings.Repeat("m", 256)} }, []string{"--message-properties", "message-id", "255"}},
+		{func(p *Plan) { p.Producers[0].Properties = &manifest.Properties{Expiration: "1 s"} }, []string{"--message-properties", "1 s", "milliseconds"}},
+		{func(p *Plan) {
+			p.Producers[0].Stamp, p.Producers[0].Properties = manifest.StampHeader, &manifest.Properties{Headers: []manifest.Arg{{Key: "leveret", Value: "x"}}}
+		}, []string{"--message-properties", "leveret", "--stamp=header"}},
+		{func(p *Plan) {
+			p.Producers[0].Properties = &manifest.Properties{Headers: []manifest.Arg{{Key: "a", Value: "x"}, {Key: "a", Value: "y"}}}
+		}, []string{"--message-properties", "header a", "twice"}},
 	} {
 		p := good()
 		c.change(p)

@@ -1,6 +1,7 @@
 package loadcore
 
 import (
+	"bytes"
 	"crypto/tls"
 	"errors"
 	"io"
@@ -37,6 +38,7 @@ type stubMessage struct {
 	channel uint16
 	tag     uint64
 	key     string
+	props   []byte // flags and list, as they came
 	body    []byte
 }
 
@@ -146,6 +148,7 @@ func (c *stubConn) frame(f wire.Frame) error {
 			return err
 		}
 		c.left[f.Channel] = h.BodySize
+		c.partial[f.Channel].props = bytes.Clone(h.RawProperties)
 		return nil
 	case wire.FrameBody:
 		m := c.partial[f.Channel]
