@@ -40,7 +40,8 @@ func tokensOf(o *options.OAuth2) (*loadcore.Tokens, error) {
 	config := &clientcredentials.Config{
 		ClientID: o.ClientID, ClientSecret: o.ClientSecret, TokenURL: o.TokenEndpoint,
 		EndpointParams: url.Values{},
-		AuthStyle:      oauth2.AuthStyleInHeader,
+		// Some servers take the client's secret in the header only, some in the body only.
+		AuthStyle: oauth2.AuthStyleAutoDetect,
 	}
 	if o.GrantType != "" {
 		config.EndpointParams.Set("grant_type", o.GrantType)
