@@ -335,7 +335,7 @@ func (r *run) ask(ctx context.Context, q *drainQueue, parts []drainPart, consumi
 		if err != nil {
 			return err
 		}
-		if old := q.ready.Swap(ready); q.spec.Type == stream && ready != old || q.spec.Type != stream && ready > 0 {
+		if old := q.ready.Swap(ready); q.spec.Type == stream && ready != old && old >= 0 || q.spec.Type != stream && ready > 0 {
 			busy.Store(true)
 		}
 		q.others.Store(consumers - int64(consuming))
