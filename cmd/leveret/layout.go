@@ -19,6 +19,10 @@ type layout struct {
 	producers   []manifest.Producer
 	consumers   []manifest.Consumer
 	connections int
+	// sequence: each producer and each consumer has one of the queues, in turn, whose names are keys.
+	sequence bool
+	// randomKey: the key of the bindings was made up.
+	randomKey bool
 	// notes say what was asked for and is not done, or not as it may have been meant. They become notes of the record.
 	notes []string
 }
@@ -56,9 +60,7 @@ type layoutBuilder struct {
 	o     *options.Run
 	given func(name string) bool
 	// names of the queues as given; none: each consumer has a queue of its own.
-	names []string
-	// sequence: each producer and each consumer has one of the names, in turn.
-	sequence bool
+	names    []string
 	key      string // of the bindings; in a sequence "": each queue's name
 	exchange string
 }
@@ -111,7 +113,7 @@ func (b *layoutBuilder) makeRoutes() error {
 		b.topology.Routes = append(b.topology.Routes, manifest.Route{Exchange: b.exchange, RoutingKey: key, Random: random})
 	}
 	if b.key = b.o.RoutingKey; !b.keyGiven() && !b.sequence {
-		b.key = newUUID()
+		b.key, b.randomKey = newUUID(), true
 	}
 	switch n := b.o.RoutingKeyCacheSize; {
 	case n > mostRoutes:

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
+
+	"leveret/analyze/result"
 )
 
 // Queue patterns are format strings of Java, filled in with one whole number (java.util.Formatter: general, and the
@@ -102,7 +104,7 @@ func (v *verb) format(n int) string {
 	case 'd':
 		digits = strconv.Itoa(n)
 		if has(",") {
-			digits = grouped(digits)
+			digits = result.Group(int64(n)) // as Java does where people speak English
 		}
 		if has("+") {
 			sign = "+"
@@ -134,16 +136,4 @@ func (v *verb) format(n int) string {
 		s = strings.ToUpper(s)
 	}
 	return s
-}
-
-// grouped puts commas between thousands, as Java does where people speak English.
-func grouped(digits string) string {
-	var s strings.Builder
-	for i, d := range digits {
-		if i > 0 && (len(digits)-i)%3 == 0 {
-			s.WriteByte(',')
-		}
-		s.WriteRune(d)
-	}
-	return s.String()
 }

@@ -40,7 +40,7 @@ type command struct {
 }
 
 func commands() []command {
-	return []command{runCommand(), perfTestCommand(), analyzeCommand(), brokerCommand(), calibrateCommand()}
+	return []command{runCommand(), perfTestCommand(), analyzeCommand(), brokerCommand(), calibrateCommand(), planCommand()}
 }
 
 func main() {

@@ -72,14 +72,24 @@ behind one another: see response latency in the report.`
 
 // perfTestLoad is the whole way of a PerfTest command line.
 func perfTestLoad(ctx context.Context, args []string, s streams) (int, error) {
+	r, err := newPerfTest(args, s)
+	if err != nil || r == nil {
+		return exitOK, err
+	}
+	return r.recordAndReport(ctx)
+}
+
+// newPerfTest is a run of PerfTest's dialect that is ready to connect; nil where something else was asked for, which has been
+// answered.
+func newPerfTest(args []string, s streams) (*recording, error) {
 	set, o := options.NewPerfTest(redactURI)
 	in, err := set.Parse(args, os.LookupEnv)
 	if err != nil {
-		return 0, err
+		return nil, err
 	}
 	if len(in.Asked) > 0 {
 		answer(set, in.Asked, s)
-		return exitOK, nil
+		return nil, nil
 	}
 	sayVariables(s.err, in.Environment)
 	for _, note := range in.Notes {
@@ -89,9 +99,9 @@ func perfTestLoad(ctx context.Context, args []string, s streams) (int, error) {
 	r := &recording{options: o, streams: s, values: set.Values(), given: set.Changed, command: in.Shown,
 		variables: in.Environment, notes: in.Notes, trusting: in.Trusting, perfTest: true}
 	if err := r.prepare(); err != nil {
-		return 0, &options.UsageError{Command: "perf-test", Err: err}
+		return nil, &options.UsageError{Command: "perf-test", Err: err}
 	}
-	return r.recordAndReport(ctx)
+	return r, nil
 }
 
 // namePerfTest names the run as PerfTest does. The same command line is given again and again there, so that the capture is

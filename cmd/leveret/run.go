@@ -41,20 +41,29 @@ Ctrl-C, which stops publishing, drains and closes the record; a second Ctrl-C ex
 
 // runLoad is the whole way from the command line to the report.
 func runLoad(ctx context.Context, args []string, s streams) (int, error) {
+	r, err := newRun(args, s)
+	if err != nil {
+		return 0, err
+	}
+	return r.recordAndReport(ctx)
+}
+
+// newRun is a run that is ready to connect.
+func newRun(args []string, s streams) (*recording, error) {
 	set, o := options.NewRun(redactURI)
 	if err := parseOnlyOptions(set, args); err != nil {
-		return 0, err
+		return nil, err
 	}
 	variables, err := set.FromEnvironment(os.LookupEnv)
 	if err != nil {
-		return 0, err
+		return nil, err
 	}
 	sayVariables(s.err, variables)
 	r := &recording{options: o, streams: s, values: set.Values(), given: set.Changed, command: set.Redacted(args), variables: variables, trusting: "--insecure"}
 	if err := r.prepare(); err != nil {
-		return 0, &options.UsageError{Command: "run", Err: err}
+		return nil, &options.UsageError{Command: "run", Err: err}
 	}
-	return r.recordAndReport(ctx)
+	return r, nil
 }
 
 // recordAndReport offers the load, and makes the report of its capture.

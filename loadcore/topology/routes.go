@@ -77,11 +77,12 @@ func (d *declarer) boundRoute(r *manifest.Route) {
 }
 
 // Resolve works out the routes of t without a broker, as they will be if everything that t declares is new, and everything
-// that it does not declare is as t says. It is for showing what a run would do; Declare finds out how it is.
+// that it does not declare, or only if it is missing, is as t says. It is for showing what a run would do; Declare finds out
+// how it is.
 func Resolve(t *manifest.Topology) {
 	d := newDeclarer(t)
 	for _, e := range t.Exchanges {
-		d.fresh[e.Name] = e.Declare
+		d.fresh[e.Name] = e.Declare && !t.Predeclared
 	}
 	for i := range t.Routes {
 		if r := &t.Routes[i]; r.Exchange != "" {
