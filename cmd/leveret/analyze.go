@@ -42,17 +42,21 @@ func runAnalyze(ctx context.Context, args []string, s streams) (int, error) {
 	if err := o.Report.Check(); err != nil {
 		return 0, &options.UsageError{Command: "analyze", Err: err}
 	}
-	code, err := analyzeAndReport(ctx, dirs, analyze.Options{MemoryBytes: o.Memory, Tmp: o.Tmp}, &o.Report, o.Quiet, s)
+	code, err := analyzeAndReport(ctx, dirs, analyze.Options{MemoryBytes: o.Memory, Tmp: o.Tmp}, &o.Report, o.Quiet, s, nil)
 	return exitCodeOf(ctx.Err() != nil, code), err
 }
 
-// analyzeAndReport reads captures, writes the report to stdout and the charts where asked, and judges the exit code.
-func analyzeAndReport(ctx context.Context, dirs []string, limits analyze.Options, o *options.Report, quiet bool, s streams) (int, error) {
+// analyzeAndReport reads captures, writes the report to stdout and the charts where asked, and judges the exit code. first,
+// unless it is nil, gets the result before it is reported; nil where there is none.
+func analyzeAndReport(ctx context.Context, dirs []string, limits analyze.Options, o *options.Report, quiet bool, s streams, first func(*result.Result)) (int, error) {
 	bar := newBar(s.err, quiet)
 	limits.IntervalNS, limits.Progress = int64(o.Interval), bar.show
 	limits.Announce = func(text string) { fmt.Fprintln(s.err, text) }
 	r, err := analyze.Run(ctx, dirs, limits)
 	bar.end()
+	if first != nil {
+		first(r)
+	}
 	if ctx.Err() != nil {
 		return exitInterrupted, errors.New("interrupted before the report was made; the capture is as it was")
 	}

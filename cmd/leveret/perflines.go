@@ -34,8 +34,11 @@ type perfLines struct {
 	begun       chan int64 // has the barrier's time once load has begun
 	done, ended chan struct{}
 	barrier     int64 // 0: load has not begun; for the ticker's goroutine, and once it has ended
-	headed      bool  // the compact format's header is printed
-	stuck       bool  // the reader of the lines takes no more of them
+	// startedAt is when the last producer began, and before what passed until then: the averages count from there.
+	startedAt int64
+	before    loadcore.LiveFigures
+	headed    bool // the compact format's header is printed
+	stuck     bool // the reader of the lines takes no more of them
 }
 
 // newPerfLines prepares the lines of a run and opens its CSV file, if there is to be one.
@@ -88,7 +91,15 @@ func (l *perfLines) start(plan *loadcore.Plan, live *loadcore.Live) {
 		}
 		l.begun <- plan.Progress.Snapshot().BarrierNS
 	}
-	go l.tick()
+	go l.tick(lastStart(plan))
+}
+
+// lastStart is how long after the barrier the last producer begins.
+func lastStart(p *loadcore.Plan) (ns int64) {
+	for i := range p.Producers {
+		ns = max(ns, p.Producers[i].PhaseNS)
+	}
+	return ns
 }
 
 // shownOf is what a run can have at all.
@@ -101,27 +112,36 @@ func shownOf(p *loadcore.Plan) (s perftest.Shown) {
 }
 
 // tick prints a line at the end of each interval since the barrier. What the line says is of the time that it names, also
-// where the system let the goroutine wait.
-func (l *perfLines) tick() {
+// where the system let the goroutine wait. The last producer begins lastStart after the barrier.
+func (l *perfLines) tick(lastStart int64) {
 	defer close(l.ended)
-	var next int64
 	select {
 	case <-l.done:
 		return
 	case l.barrier = <-l.begun:
-		next = l.barrier + int64(l.every)
 	}
+	next := l.barrier + int64(l.every)
 	timer := time.NewTimer(l.every)
 	defer timer.Stop()
-	for first := true; ; first = false {
+	var started <-chan time.Time
+	if lastStart > 0 {
+		timer := time.NewTimer(time.Duration(lastStart))
+		defer timer.Stop()
+		started = timer.C
+	}
+	for first := true; ; {
 		select {
 		case <-l.done:
 			return
+		case <-started:
+			l.before = l.live.Total()
+			l.startedAt = l.before.AtNS
+			continue
 		case <-timer.C:
 		}
 		f := l.watch.Interval()
 		if first { // what consumers got before the barrier belongs to it
-			f.SpanNS = f.AtNS - l.barrier
+			f.SpanNS, first = f.AtNS-l.barrier, false
 		}
 		l.print(&f)
 		for next <= f.AtNS {
@@ -215,17 +235,30 @@ func (l *perfLines) summary(outcome *manifest.Outcome, r *result.Result) {
 	}
 }
 
+// analyzed are the averages of the record's analysis. Its rates are over the same span for sent and received: from the barrier
+// to the end of publishing.
 func (l *perfLines) analyzed(r *result.Result) (sending, receiving float64, delivery, confirm perftest.Latency) {
 	if r == nil {
 		return
 	}
-	if r.Rates.Sent != nil {
-		sending = *r.Rates.Sent
+	span := r.Window.EndNS - r.Window.StartNS
+	average := func(rate *float64, before int64) float64 {
+		if rate == nil {
+			return 0
+		}
+		return l.average(*rate*float64(span)/1e9, before, r.Window.EndNS)
 	}
-	if r.Rates.Received != nil {
-		receiving = *r.Rates.Received
+	return average(r.Rates.Sent, l.before.Sent), average(r.Rates.Received, l.before.Received-r.Window.ReceivedBefore),
+		latencyOf(r.Latency.Delivery.Service, r.Counts.Received), latencyOf(r.Latency.Confirm.Service, r.Counts.Confirmed)
+}
+
+// average is the rate of messages since the last producer began: until a time, so many from the barrier on, of which so many
+// came before. As in PerfTest, the start of one producer after the other does not count; unless there is nothing else.
+func (l *perfLines) average(messages float64, before, until int64) float64 {
+	if since := until - l.startedAt; l.startedAt > 0 && since > 0 && messages > float64(before) {
+		return (messages - float64(before)) / (float64(since) / 1e9)
 	}
-	return sending, receiving, latencyOf(r.Latency.Delivery.Service, r.Counts.Received), latencyOf(r.Latency.Confirm.Service, r.Counts.Confirmed)
+	return messages / (float64(max(until-l.barrier, 1)) / 1e9)
 }
 
 // latencyOf turns an exact latency into what is printed.
@@ -253,8 +286,8 @@ func latencyOf(d *result.Distribution, messages int64) (q perftest.Latency) {
 // seen are the averages of a run that was not analyzed: sent over the time of publishing, received until the end of the drain.
 func (l *perfLines) seen(o *manifest.Outcome) (sending, receiving float64, delivery, confirm perftest.Latency) {
 	f := l.live.Total()
-	per := func(n, until int64) float64 { return float64(n) / (float64(max(until-o.BarrierNS, 1)) / 1e9) }
-	return per(f.Sent, o.PublishStopNS), per(f.Received, o.DrainEndNS), latencyFrom(&f.Delivery, f.Received), latencyFrom(&f.Confirm, f.Confirmed)
+	return l.average(float64(f.Sent), l.before.Sent, o.PublishStopNS), l.average(float64(f.Received), l.before.Received, o.DrainEndNS),
+		latencyFrom(&f.Delivery, f.Received), latencyFrom(&f.Confirm, f.Confirmed)
 }
 
 // row writes a row of the CSV file.

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -13,6 +12,7 @@ import (
 	"time"
 
 	"leveret/analyze"
+	"leveret/analyze/result"
 	"leveret/capture"
 	"leveret/capture/event"
 	"leveret/capture/manifest"
@@ -67,18 +67,25 @@ func newRun(args []string, s streams) (*recording, error) {
 }
 
 // recordAndReport offers the load, and makes the report of its capture.
-func (r *recording) recordAndReport(ctx context.Context) (int, error) {
+func (r *recording) recordAndReport(ctx context.Context) (code int, err error) {
 	o := r.options
+	defer func() { err = errors.Join(err, r.outputs.close()) }()
+	if err := r.openOutputs(); err != nil {
+		return exitFailed, err
+	}
 	interrupted, err := r.record(ctx)
 	if err != nil {
 		return exitFailed, err
 	}
 	if o.NoAnalyze {
+		r.outputs.summarize(r.outcome.Outcome, nil)
 		fmt.Fprintf(r.err, "recorded into %s; leveret analyze %s makes the report\n", r.dir, r.dir)
 		return exitCodeOf(interrupted, exitOK), nil
 	}
 	// The report is made even after Ctrl-C: only the second one keeps it from the user.
-	code, err := analyzeAndReport(context.WithoutCancel(ctx), []string{r.dir}, analyze.Options{}, &o.Report, o.Quiet, r.streams)
+	code, err = analyzeAndReport(context.WithoutCancel(ctx), []string{r.dir}, analyze.Options{}, &o.Report, o.Quiet, r.streams, func(result *result.Result) {
+		r.outputs.summarize(r.outcome.Outcome, result)
+	})
 	fmt.Fprintf(r.err, "recorded into %s\n", r.dir)
 	if err == nil && r.outcome.failed() && code == exitOK {
 		code = exitFailed
@@ -132,6 +139,7 @@ type recording struct {
 	layout     *layout
 	plan       *loadcore.Plan
 	outcome    runOutcome
+	outputs    outputs
 }
 
 type runOutcome struct{ *manifest.Outcome }
@@ -278,23 +286,6 @@ func (r *recording) captured(ctx context.Context, peer manifest.Broker) (bool, e
 		return ctx.Err() != nil, errors.Join(runErr, closeErr)
 	}
 	return outcome.Interrupted, errors.Join(runErr, closeErr)
-}
-
-// watch shows how the run goes until stop is called, and gives the recorder to run with: one through which latencies can be
-// seen, unless nobody wants to look.
-func (r *recording) watch(writer *capture.Writer, peer manifest.Broker) (recorder loadcore.Recorder, stop func(*manifest.Outcome)) {
-	if r.options.Quiet {
-		return writer, func(*manifest.Outcome) {}
-	}
-	live := loadcore.NewLive(r.plan, writer)
-	title := fmt.Sprintf("%s  %s %s at %s", r.options.ID, peer.Product, peer.Version, peer.URI)
-	if peer.Embedded {
-		title = r.options.ID + "  embedded broker: measures leveret, not RabbitMQ"
-	}
-	return live, showProgress(watched{
-		plan: newProgressPlan(r.plan), title: title, interval: cmp.Or(r.options.Interval, defaultProgressInterval),
-		live: live.Interval, recorder: writer.State,
-	}, r.err, r.options.Report.NoColor)
 }
 
 func (r *recording) manifest(peer manifest.Broker) *manifest.Manifest {
