@@ -15,6 +15,7 @@ type Progress struct {
 	phase   atomic.Int32
 	open    atomic.Int32
 	blocked atomic.Int32
+	stop    atomic.Int64
 
 	mu   sync.Mutex // guards the following
 	self event.Self // from the barrier on
@@ -36,6 +37,7 @@ const (
 type Counts struct {
 	Phase           Phase
 	BarrierNS       int64 // when load began, on the record's clock; 0 before
+	PublishStopNS   int64 // when the last producer stopped publishing; 0 before
 	Connections     int   // open ones, blocked ones included
 	Planned         int   // connections in all
 	Blocked         int   // of them, blocked by the broker
@@ -59,7 +61,7 @@ func (p *Progress) Snapshot() Counts {
 	if e == nil {
 		return c
 	}
-	c.BarrierNS = e.barrier.Load()
+	c.BarrierNS, c.PublishStopNS = e.barrier.Load(), p.stop.Load()
 	c.Planned = len(e.conns)
 	c.ProducersActive = int(e.publishers.Load())
 	for _, s := range e.consumers {

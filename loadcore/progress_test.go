@@ -26,7 +26,7 @@ func TestProgressAgreesWithTheRecord(t *testing.T) {
 	if got, want := plan.Progress.Self(), rec.total(); got != want {
 		t.Errorf("%+v, want %+v", got, want)
 	}
-	if c := plan.Progress.Snapshot(); c.Phase != PhaseDone || c.Sent != out.Sent || c.Confirmed != out.Confirmed || c.Received != out.Received {
+	if c := plan.Progress.Snapshot(); c.Phase != PhaseDone || c.BarrierNS != out.BarrierNS || c.PublishStopNS != out.PublishStopNS || c.Sent != out.Sent || c.Confirmed != out.Confirmed || c.Received != out.Received {
 		t.Errorf("%+v, want %+v", c, *out)
 	}
 }

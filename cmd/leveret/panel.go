@@ -59,8 +59,7 @@ func (p *panel) run() {
 	for {
 		select {
 		case o := <-p.done:
-			p.watch.measure(time.Now())
-			p.watch.outcome = o
+			p.watch.finish(o, time.Now())
 			p.draw(time.Now())
 			p.out.leave()
 			return

@@ -81,7 +81,7 @@ func (l *limitShares) longest() (limitName, string) {
 		}
 	}
 	if l.achieved >= 0 && most.share < (1-l.achieved)/2 {
-		return limitClient, fmt.Sprintf("the client: %s of the rate, and it waits for nothing that explains it", percentText(l.achieved))
+		return limitClient, fmt.Sprintf("the client: %s of the rate, and nothing else explains it", percentText(l.achieved))
 	}
 	return most.name, fmt.Sprintf(most.text, percentText(most.share))
 }
@@ -95,6 +95,7 @@ const limitTicks = 5
 type limitMark struct {
 	self      event.Self // from the barrier on
 	sent, due int64
+	active    int     // producers that had not ended
 	blocked   float64 // sum over the intervals of the share of publishing connections that were blocked
 }
 
@@ -132,9 +133,10 @@ func (m limitMarks) shares(p *progressPlan) (*limitShares, bool) {
 	}
 	if p.timed {
 		l.achieved = 1
-		// Of each producer a message may have become due this moment.
-		if due, sent := to.due-from.due, to.sent-from.sent; due-sent > int64(len(p.Producers)) {
-			l.achieved = float64(sent) / float64(due)
+		// The schedules of producers that have ended go on. Of each of the others a message may have become due this moment.
+		due, sent := float64(to.due-from.due)*float64(to.active)/float64(len(p.Producers)), float64(to.sent-from.sent)
+		if due-sent > float64(to.active) {
+			l.achieved = sent / due
 		}
 	}
 	return l, true

@@ -51,7 +51,7 @@ func TestLimitSharesAreOfTheTimeBetweenMarks(t *testing.T) {
 	})
 	marks.add(limitMark{
 		self: event.Self{SpanNS: 3e9, PublishingNS: 6e9, Window: event.Wait{SumNS: 2e9}, Socket: event.Wait{SumNS: 2e9}, Schedule: event.Wait{SumNS: 1e9}, PausedNS: 4e9, CPUNS: 1e9 + int64(runtime.NumCPU())*1e9},
-		sent: 1600, due: 2000, blocked: 1.5,
+		sent: 1600, due: 2000, active: 2, blocked: 1.5,
 	})
 	got, ok := marks.shares(plan)
 	want := limitShares{producing: true, achieved: 0.6, window: 0.25, socket: 0.5, schedule: 0.25, blocked: 0.5, paused: 0.5, cpu: 0.5}
@@ -62,6 +62,11 @@ func TestLimitSharesAreOfTheTimeBetweenMarks(t *testing.T) {
 	marks[1].sent = 1998
 	if got, _ := marks.shares(plan); got.achieved != 1 {
 		t.Errorf("achieved %v of a rate that is kept", got.achieved)
+	}
+	// Half of the producers have ended: 500 of the 1000 that were due are not missing.
+	marks[1].active, marks[1].sent = 1, 1500
+	if got, _ := marks.shares(plan); got.achieved != 1 {
+		t.Errorf("achieved %v of the rate of those that are left", got.achieved)
 	}
 	for range 100 {
 		marks.add(limitMark{})

@@ -40,16 +40,15 @@ func (p *panelWatch) viewLoad(v *panelView, c *loadcore.Counts) {
 	v.backlog = p.plan.backlog(c)
 	v.rates = append(v.rates, p.rates...)
 	totals := p.events(&measured{due: p.due(c), counts: *c, committed: p.previous.committed})
-	load := &p.previous
+	averaged := totals
 	if p.stopped != nil {
-		load = p.stopped
+		averaged = p.events(p.stopped)
 	}
-	seconds, averaged := load.at.Sub(p.begun).Seconds(), p.events(load)
+	seconds := p.load(c).Seconds()
 	for i := range v.rates {
-		r := &v.rates[i]
-		r.total = totals[i]
-		if seconds > 0 && !p.begun.IsZero() {
-			r.average = float64(averaged[i]) / seconds
+		v.rates[i].total = totals[i]
+		if seconds > 0 {
+			v.rates[i].average = float64(averaged[i]) / seconds
 		}
 	}
 	v.latency = p.latency

@@ -185,7 +185,11 @@ func (p *panelLayout) addRates() {
 	spark := 0
 	if !p.narrow {
 		spark = sparkWidth(p.width - labelColumns - 2*rateColumns - totalColumns - gapColumns)
-		header := fmt.Sprintf("%-*s%*s%*s%*s", labelColumns, "messages", rateColumns, "now/s", rateColumns, "average/s", totalColumns, "total")
+		now := "now/s"
+		if p.ended {
+			now = "last/s"
+		}
+		header := fmt.Sprintf("%-*s%*s%*s%*s", labelColumns, "messages", rateColumns, now, rateColumns, "average/s", totalColumns, "total")
 		if spark > 0 {
 			header += " last " + spanText(p.remember)
 		}

@@ -28,9 +28,8 @@ type panelWatch struct {
 	watched
 	outcome *manifest.Outcome // nil until the end
 
-	begun    time.Time // first seen with load, as the barrier was
-	previous measured
-	stopped  *measured // when publishing was seen to have stopped
+	previous measured  // at the end of the last interval; at the barrier before the first one
+	stopped  *measured // when publishing was seen to have stopped; nil before
 	at       time.Time // phases are known from here
 	phase    loadcore.Phase
 	left     int64 // backlog when draining began
@@ -70,6 +69,9 @@ func newPanelWatch(w watched) *panelWatch {
 // frame looks at what cannot wait for the end of an interval.
 func (p *panelWatch) frame() {
 	c := p.plan.Progress.Snapshot()
+	if p.stopped == nil && c.PublishStopNS != 0 {
+		p.stopped = &measured{due: p.due(&c), counts: c, committed: p.previous.committed}
+	}
 	if p.plan.publishing > 0 {
 		p.blocked += min(1, float64(c.Blocked)/float64(p.plan.publishing))
 	}
@@ -81,15 +83,23 @@ func (p *panelWatch) frame() {
 	}
 }
 
+// finish looks for the last time. An interval that has hardly begun is left out: the rates of a moment say nothing.
+func (p *panelWatch) finish(o *manifest.Outcome, now time.Time) {
+	p.frame()
+	if p.previous.at.IsZero() || now.Sub(p.previous.at) >= p.interval/2 {
+		p.measure(now)
+	}
+	p.outcome = o
+}
+
 // measure ends an interval.
 func (p *panelWatch) measure(now time.Time) {
 	c := p.plan.Progress.Snapshot()
 	if c.BarrierNS == 0 {
 		return
 	}
-	if p.begun.IsZero() {
-		p.begun = now.Add(-time.Duration(p.plan.Clock.Now() - c.BarrierNS))
-		p.previous.at = p.begun
+	if p.previous.at.IsZero() {
+		p.previous.at = now.Add(-time.Duration(p.plan.Clock.Now() - c.BarrierNS))
 	}
 	figures := p.live()
 	m := measured{at: now, due: p.due(&c), counts: c, committed: p.previous.committed + figures.Committed}
@@ -103,23 +113,22 @@ func (p *panelWatch) measure(now time.Time) {
 		p.rates[i].now = float64(values[i]-before[i]) / seconds
 		p.rates[i].past.add(p.rates[i].now)
 	}
-	if p.stopped == nil && c.Phase > loadcore.PhaseRunning {
-		p.stopped = &m
-	}
 	p.previous = m
 	p.measureLatency(&figures)
 	p.measureLimit(&m)
 }
 
-// due: the schedule asks for nothing any more once publishing has stopped.
+// due is what the schedule has asked for: nothing more once publishing has stopped.
 func (p *panelWatch) due(c *loadcore.Counts) int64 {
-	if c.Phase > loadcore.PhaseRunning {
-		if p.stopped != nil {
-			return p.stopped.due
-		}
-		return max(p.previous.due, c.Sent)
+	return p.plan.due(p.load(c))
+}
+
+// load is how long load has been offered.
+func (p *panelWatch) load(c *loadcore.Counts) time.Duration {
+	if c.PublishStopNS != 0 {
+		return time.Duration(c.PublishStopNS - c.BarrierNS)
 	}
-	return p.plan.due(time.Duration(p.plan.Clock.Now() - c.BarrierNS))
+	return time.Duration(p.plan.Clock.Now() - c.BarrierNS)
 }
 
 // events are the figures of the rows, in their order.
@@ -155,7 +164,7 @@ func (p *panelWatch) measureLimit(m *measured) {
 		p.blockSum += p.blocked / float64(p.looked)
 		p.blocked, p.looked = 0, 0
 	}
-	p.marks.add(limitMark{self: p.plan.Progress.Self(), sent: m.counts.Sent, due: m.due, blocked: p.blockSum})
+	p.marks.add(limitMark{self: p.plan.Progress.Self(), sent: m.counts.Sent, due: m.due, active: m.counts.ProducersActive, blocked: p.blockSum})
 }
 
 // failureGroup are failures that differ in their numbers only.
