@@ -19,6 +19,7 @@ type layout struct {
 	producers   []manifest.Producer
 	consumers   []manifest.Consumer
 	connections int
+	bodies      []manifest.Body // given ones, of all producers
 	// sequence: each producer and each consumer has one of the queues, in turn, whose names are keys.
 	sequence bool
 	// randomKey: the key of the bindings was made up.

@@ -31,7 +31,7 @@ func (b *layoutBuilder) producer() manifest.Producer {
 	p := manifest.Producer{
 		Size: o.Size, Persistent: persistent(o), Mandatory: slices.Contains(o.Flags, "mandatory"), Confirm: o.Window(),
 		Limit: o.PMessages, Batch: o.Batch, Stamp: o.Stamp, TxSize: o.PTxSize, PooledBodies: len(o.Bodies) > 0 || o.JSONBody,
-		Properties: b.properties(),
+		Properties: b.properties(), StampMillis: o.UseMillis && o.Stamp == manifest.StampPerfTest,
 	}
 	if o.RoutingKeyCacheSize > 0 {
 		p.Routes = o.RoutingKeyCacheSize

@@ -293,7 +293,7 @@ func (r *recording) manifest(peer manifest.Broker) *manifest.Manifest {
 		FormatVersion: manifest.FormatVersion, ID: r.options.ID, Tool: toolFacts(), Tag: r.plan.Tag,
 		Command: r.command, Options: r.values, Host: hostFacts(), Broker: peer, Topology: *r.layout.topology,
 		Connections: r.plan.Connections, Producers: r.plan.Producers, Consumers: r.plan.Consumers,
-		Drive: string(r.plan.ChosenDrive()), Pin: string(r.plan.Pin), CoalesceNS: int64(r.plan.CoalesceBound()),
+		Bodies: r.layout.bodies, Drive: string(r.plan.ChosenDrive()), Pin: string(r.plan.Pin), CoalesceNS: int64(r.plan.CoalesceBound()),
 		ClockStart: r.plan.Clock.Snapshot(),
 	}
 	m.Notes = append(m.Notes, r.notes...)
@@ -340,7 +340,7 @@ func planOf(o *options.Run, l *layout) (*loadcore.Plan, error) {
 		}
 		p.SourceAddresses = append(p.SourceAddresses, source)
 	}
-	return p, nil
+	return p, giveBodies(o, l, p)
 }
 
 // orNone turns the option's 0, no time at all, into the plan's: there 0 is the default.

@@ -1,0 +1,30 @@
+package main
+
+import (
+	"leveret/cmd/internal/options"
+	"leveret/loadcore"
+)
+
+// giveBodies makes the bodies that all producers send in turn, where they are given, from files or as random JSON. Size of
+// a producer is then that of the largest.
+func giveBodies(o *options.Run, l *layout, p *loadcore.Plan) (err error) {
+	switch {
+	case len(p.Producers) == 0 || !p.Producers[0].PooledBodies:
+		return nil
+	case len(o.Bodies) > 0:
+		p.Bodies, l.bodies, err = loadcore.ReadBodies(o.Bodies)
+	default:
+		p.Bodies, l.bodies, err = loadcore.JSONBodies(o.BodyCount, o.Size, o.BodyFieldCount, o.Seed)
+	}
+	if err != nil {
+		return err
+	}
+	largest := 0
+	for _, b := range p.Bodies {
+		largest = max(largest, len(b))
+	}
+	for i := range p.Producers {
+		p.Producers[i].Size = largest
+	}
+	return nil
+}
