@@ -91,6 +91,21 @@ func (v *visitor) connections(r *rows) {
 	}
 }
 
+// connectionsTo counts the connections that were opened to each endpoint; nil where there are none. A row of an open connection
+// names its endpoint where the run had several.
+func (c *course) connectionsTo(endpoints []string) []int {
+	if len(endpoints) == 0 {
+		return nil
+	}
+	counts := make([]int, len(endpoints))
+	for _, row := range c.changes {
+		if i := slices.Index(endpoints, row.text); row.state == event.Open && i >= 0 {
+			counts[i]++
+		}
+	}
+	return counts
+}
+
 // findFacts gathers what the ledger needs to finish, and most of what the judgement needs beside it.
 func (a *analysis) findFacts() {
 	f := &a.facts

@@ -64,6 +64,7 @@ func (a *analysis) config() result.Config {
 		x.OpenLoop, x.RateTotal = true, &rate
 	}
 	x.SizesBytes = a.course.sizes.list()
+	x.EndpointConnections = a.course.connectionsTo(x.Endpoints)
 	return x
 }
 

@@ -118,7 +118,7 @@ func (e *engine) atConnection(i int, err error) error {
 func (c *conn) open(ctx context.Context) error {
 	o := c.eng.plan.connectOptions(c.number)
 	var none NoneError
-	for _, c.endpoint = range c.eng.plan.candidates(c.number) {
+	for _, c.endpoint = range c.eng.order(c.number) {
 		if none == nil {
 			c.enter(event.Connecting, loss{})
 		} else {
@@ -133,6 +133,9 @@ func (c *conn) open(ctx context.Context) error {
 		}
 		if none.add(err); ctx.Err() != nil || none.final() {
 			break
+		}
+		if isTimeout(err) {
+			c.eng.silent.Store(c.endpoint, true)
 		}
 	}
 	last := none[len(none)-1]

@@ -3,6 +3,7 @@ package loadcore
 import (
 	"fmt"
 	"math/rand/v2"
+	"slices"
 
 	"leveret/loadcore/wire"
 )
@@ -40,6 +41,20 @@ func (p *Plan) candidates(n uint32) []*Endpoint {
 	random := rand.New(rand.NewPCG(p.AllocationSeed, uint64(n)))
 	random.Shuffle(len(order), func(i, j int) { order[i], order[j] = order[j], order[i] })
 	return order
+}
+
+// order is in which order a connection tries endpoints: those that have kept another one waiting for nothing come last.
+func (e *engine) order(n uint32) []*Endpoint {
+	order := e.plan.candidates(n)
+	slices.SortStableFunc(order, func(a, b *Endpoint) int { return e.silence(a) - e.silence(b) })
+	return order
+}
+
+func (e *engine) silence(ep *Endpoint) int {
+	if _, silent := e.silent.Load(ep); silent {
+		return 1
+	}
+	return 0
 }
 
 // At is the endpoint with another host and port, and everything else as it is: user, vhost, limits. A TLS configuration is

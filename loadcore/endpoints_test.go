@@ -4,7 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"maps"
+	"net"
 	"net/url"
 	"slices"
 	"strings"
@@ -91,6 +93,26 @@ func TestOneEndpointDown(t *testing.T) {
 		}
 		if turnedAway == 0 || turnedAway == 8 {
 			t.Errorf("%d of 8 connections began with the broker that is down", turnedAway)
+		}
+	})
+	t.Run("one that keeps silent is not waited for again", func(t *testing.T) {
+		silent := mustParse(t, "amqp://"+rawListener(t, nil, func(c net.Conn) { io.Copy(io.Discard, c) }))
+		p := *plan
+		p.Endpoints, p.ConnectTimeout, p.ConnectRate = []Endpoint{silent, up}, 300*time.Millisecond, 2
+		p.Producers, p.Connections = p.Producers[:6], 6
+		out, rec := runPlan(t, &p)
+		if out.Confirmed != 60 || len(out.Failures) > 0 {
+			t.Errorf("%+v", *out)
+		}
+		waits, would := 0, 0
+		for c := range uint32(6) {
+			waits += len(rec.ofConnection(c)) - 4 // connecting, open, closing, closed
+			if p.candidates(c)[0].Port == silent.Port {
+				would++
+			}
+		}
+		if would < 2 || waits == 0 || waits == would { // one, unless this machine stood still for a while
+			t.Errorf("%d connections waited for the silent endpoint, of %d that were to begin with it", waits, would)
 		}
 	})
 	t.Run("round-robin", func(t *testing.T) {

@@ -43,7 +43,8 @@ type engine struct {
 	leaveOnce   sync.Once // guards the following two
 	leaving     context.Context
 	stopLeaving context.CancelFunc
-	cpus        []int // with PinCPU: the processors to go round
+	silent      sync.Map // endpoints that did not answer in time
+	cpus        []int    // with PinCPU: the processors to go round
 
 	closing atomic.Bool // connections are being closed: their loss is no failure of the run
 

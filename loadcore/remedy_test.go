@@ -1,11 +1,14 @@
 package loadcore
 
 import (
+	"errors"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
 	"leveret/capture/manifest"
+	"leveret/loadcore/rabbitmqtest"
 	"leveret/loadcore/wire"
 )
 
@@ -106,6 +109,55 @@ func TestFailuresHaveRemedies(t *testing.T) {
 			if !strings.Contains(out.Failures[0].Text, want) {
 				t.Errorf("failure %q does not say %q", out.Failures[0].Text, want)
 			}
+		}
+	}
+}
+
+// Refusals of a real broker at the level of connections.
+func TestRabbitMQRefusesConnections(t *testing.T) {
+	node := rabbitmqtest.Shared(t)
+	vhost := node.VHost(t)
+	ep := mustParse(t, node.URIFor(vhost))
+	newAdmin(t, ep).declare("q", nil)
+	t.Run("no permissions in the vhost", func(t *testing.T) {
+		user, password := node.AddUser(t, node.VHost(t), rabbitmqtest.Permissions{})
+		_, err := Probe(t.Context(), mustParse(t, node.UserURI(user, password, vhost)), ConnectOptions{})
+		wantRemedy(t, err, StageOpen, 530, "access to vhost", "rabbitmqctl set_permissions")
+	})
+	t.Run("no such vhost", func(t *testing.T) {
+		_, err := Probe(t.Context(), mustParse(t, node.URIFor("no-such")), ConnectOptions{})
+		wantRemedy(t, err, StageOpen, 530, "vhost no-such not found", "rabbitmqctl add_vhost")
+	})
+	t.Run("limit of the vhost", func(t *testing.T) {
+		node.Ctl(t, "set_vhost_limits", "-p", vhost, `{"max-connections": 1}`)
+		defer node.Ctl(t, "clear_vhost_limits", "-p", vhost)
+		_, err := Run(t.Context(), oneQueue(ep, "q", []manifest.Producer{confirmed(12, 1)}, nil), &memory{}) // the admin's is there
+		wantRemedy(t, err, StageOpen, 530, "connection limit (1) is reached", "rabbitmqctl set_vhost_limits")
+	})
+	t.Run("closed by an operator", func(t *testing.T) { // last: it closes the admin's connection, too
+		plan := oneQueue(ep, "q", []manifest.Producer{{Size: 12, Confirm: 10, Rate: manifest.Rate{Messages: 10, PerNS: 1e9}}}, nil)
+		plan.Time = time.Minute
+		var tool sync.WaitGroup
+		plan.Started = func() {
+			tool.Go(func() { node.Ctl(t, "close_all_connections", "--vhost", vhost, "maintenance at noon") })
+		}
+		out, _ := runPlan(t, plan)
+		tool.Wait()
+		if len(out.Failures) != 1 || out.Failures[0].Code != 320 || !strings.Contains(out.Failures[0].Text, "maintenance at noon") || !strings.Contains(out.Failures[0].Text, "an operator") {
+			t.Errorf("%+v", *out)
+		}
+	})
+}
+
+func wantRemedy(t *testing.T, err error, stage Stage, code uint16, want ...string) {
+	t.Helper()
+	var e *ConnectError
+	if !errors.As(err, &e) || e.Stage != stage || e.Code != code {
+		t.Fatalf("error %v, want %d at %s", err, code, stage)
+	}
+	for _, w := range want {
+		if !strings.Contains(err.Error(), w) {
+			t.Errorf("error %q does not say %q", err, w)
 		}
 	}
 }

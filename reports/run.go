@@ -44,11 +44,23 @@ func (p *page) run(r *result.Result) {
 	p.field("recording", fieldColumn, p.recordingLine(r))
 }
 
-// endpointsText: "one of 2 endpoints (amqp://a, amqp://b), round-robin".
+// endpointsText: "one of 2 endpoints (amqp://a with 3 connections, amqp://b with 1 connection), round-robin".
 func endpointsText(c *result.Config) string {
-	return join(", ", "one of "+result.Plural(int64(len(c.Endpoints)), "endpoint")+" ("+strings.Join(c.Endpoints[:min(len(c.Endpoints), 3)], ", ")+
-		map[bool]string{true: ", ..."}[len(c.Endpoints) > 3]+")", c.Allocation)
+	var shown []string
+	for i, e := range c.Endpoints {
+		if i == endpointsShown {
+			shown = append(shown, "...")
+			break
+		}
+		if i < len(c.EndpointConnections) {
+			e += " with " + result.Plural(int64(c.EndpointConnections[i]), "connection")
+		}
+		shown = append(shown, e)
+	}
+	return join(", ", "one of "+result.Plural(int64(len(c.Endpoints)), "endpoint")+" ("+strings.Join(shown, ", ")+")", c.Allocation)
 }
+
+const endpointsShown = 9
 
 // join puts the parts that are not empty together.
 func join(separator string, parts ...string) string {

@@ -46,13 +46,14 @@ func TestSpecialSettings(t *testing.T) {
 	c.Producers, c.Consumers, c.AckMode, c.Polling, c.PollIntervalNS = 1, 1, "nack, single, requeue", true, 100e6
 	c.Publishing, c.Consuming = "properties priority 5", "at most 10 msg/s each"
 	c.Endpoints, c.Allocation, c.Environment = []string{"amqp://a", "amqp://b"}, "random", []string{"RATE", "SIZE"}
+	c.EndpointConnections = []int{3, 1}
 	c.Predeclared = "strict"
 	r.LatencyRemarks = []string{"Consumers poll."}
 	r.Latency.Delivery.Service = &result.Distribution{Count: 1, P50NS: ptr(int64(1))}
 	text := flat(t, r)
 	for _, want := range []string{
 		"properties priority 5; acks nack, single, requeue; prefetch 200; polling with basic.get every 100ms; at most 10 msg/s each",
-		"one of 2 endpoints (amqp://a, amqp://b), random", "environment options set by variables: RATE, SIZE",
+		"one of 2 endpoints (amqp://a with 3 connections, amqp://b with 1 connection), random", "environment options set by variables: RATE, SIZE",
 		"nothing declared and nothing bound", "Consumers poll.",
 	} {
 		if !strings.Contains(text, want) {

@@ -145,6 +145,8 @@ type Config struct {
 	// Endpoints are the brokers that connections were given to, Allocation how; empty where there was one.
 	Endpoints  []string `json:"endpoints,omitempty"`
 	Allocation string   `json:"allocation,omitempty"`
+	// EndpointConnections are the connections that were opened to each of Endpoints.
+	EndpointConnections []int `json:"endpoint_connections,omitempty"`
 	// Environment are the variables that changed an option of the run.
 	Environment []string `json:"environment,omitempty"`
 	// Exchanges are those that producers publish to, RoutingKeys the first few keys of RoutingKeysTotal.

@@ -88,6 +88,9 @@ func TestC109OneOfTwoBrokersIsDown(t *testing.T) {
 		if code != exitOK || r.Verdict != result.Pass || r.Counts.Sent != 300 || r.Counts.Received != 300 {
 			t.Errorf("exit %d, %s, %+v", code, r.Verdict, r.Counts)
 		}
+		if got := r.Config.EndpointConnections; !slices.Equal(got, []int{0, 4}) { // 3 producers, 1 consumer
+			t.Errorf("connections by endpoint %v of %v", got, r.Config.Endpoints)
+		}
 		m, err := readManifest(dir)
 		if err != nil || len(m.Endpoints) != 2 || m.Allocation != "random" || !strings.Contains(m.Endpoints[0], down) {
 			t.Errorf("endpoints %v, %v, %v", m.Endpoints, m.Allocation, err)
