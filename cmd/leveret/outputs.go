@@ -125,7 +125,7 @@ func (r *recording) showPanel(live *loadcore.Live, writer *capture.Writer, peer 
 	}
 	return showProgress(watched{
 		plan: newProgressPlan(r.plan), title: title, interval: cmp.Or(r.options.Interval, defaultProgressInterval),
-		live: live.Interval, recorder: writer.State,
+		live: live.Interval, recorder: writer.State, linesOnly: r.options.Verbose != "",
 	}, r.err, r.options.Report.NoColor)
 }
 

@@ -269,3 +269,14 @@ func TestPanelAfterBeingStopped(t *testing.T) {
 		t.Errorf("the screen is\n%s", got)
 	}
 }
+
+// In the background the terminal is the shell's: nothing is written over.
+func TestNoPanelFromTheBackground(t *testing.T) {
+	p := openTerminal(t, 80, 24)
+	cmd, _ := p.start(t, nil, `set -m; "$0" "$@" & wait $!; exit $?;`, slices.Concat(shortRun, []string{"--capture", filepath.Join(t.TempDir(), "c")})...)
+	cmd.Wait()
+	p.await(t, "makes the report")
+	if code := cmd.ProcessState.ExitCode(); code != exitOK || strings.Contains(p.text(), "\x1b") {
+		t.Errorf("exit %d\n%q", code, p.text())
+	}
+}

@@ -21,6 +21,8 @@ type watched struct {
 	// live gives the latencies of the interval since its last call, and recorder how the recording goes.
 	live     func() loadcore.LiveFigures
 	recorder func() capture.State
+	// linesOnly: other lines come all the time, and a panel would be in their way.
+	linesOnly bool
 }
 
 // panelWatch follows a run for the panel. One goroutine uses it.

@@ -17,7 +17,7 @@ const defaultProgressInterval = time.Second
 // showProgress shows people how the run goes until the function that it returns is called with the outcome, nil if there is
 // none: a panel on a terminal, a line an interval elsewhere.
 func showProgress(w watched, out io.Writer, noColor bool) (stop func(*manifest.Outcome)) {
-	if c, ok := out.(*console); ok && isTerminal(out) {
+	if c, ok := out.(*console); ok && isTerminal(out) && !w.linesOnly {
 		if stop := startPanel(c, newPanelWatch(w), !speaksUTF8(), colored(out, noColor)); stop != nil {
 			return stop
 		}

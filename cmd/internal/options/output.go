@@ -16,7 +16,7 @@ func (r *Run) outputOptions(d dialect) []*Option {
 		{Name: "output-file", PerfTest: []string{"o"}, Arg: "FILE", Group: groupOutput, value: text(&r.OutputFile, ""), Help: "write the figures of the lines into this CSV file, too; one that is there is replaced"},
 		{Name: "verbose", LongOnly: true, Group: groupOutput, value: level(&r.Verbose, VerboseEvents), Help: "a line for each publish, confirm, delivery and ack; for slow rates"},
 		{Name: "verbose-full", LongOnly: true, Group: groupOutput, value: level(&r.Verbose, VerboseFull), Help: "the same, with the properties and the size of each message"},
-		{Name: "quiet", Group: groupOutput, value: toggle(&r.Quiet, false), Help: "no progress lines"},
+		{Name: "quiet", Group: groupOutput, value: toggle(&r.Quiet, false), Help: "no panel, no lines of progress"},
 	}
 }
 
