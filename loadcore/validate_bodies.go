@@ -27,8 +27,8 @@ func (p *Plan) checkBodies(s *manifest.Producer) error {
 	if s.PooledBodies {
 		return p.checkPool(s)
 	}
-	if err := checkSize("--size", s.Size, least); err != nil {
-		return err
+	if len(s.Sizes) == 0 {
+		return checkSize("--size", s.Size, least)
 	}
 	if len(s.Sizes) > maxStages {
 		return fmt.Errorf("--variable-size: %d sizes: want at most %d", len(s.Sizes), maxStages)

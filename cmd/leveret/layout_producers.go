@@ -5,7 +5,6 @@ import (
 	"slices"
 
 	"leveret/capture/manifest"
-	"leveret/loadcore"
 )
 
 // makeProducers lays the producers over their connections, connection by connection.
@@ -48,12 +47,7 @@ func (b *layoutBuilder) producer() manifest.Producer {
 	if p.PooledBodies {
 		return p
 	}
-	for _, s := range o.VariableSize {
-		// The stamp takes so many bytes, as PerfTest's own beginning of a body does.
-		s.Bytes = max(s.Bytes, loadcore.StampSize)
-		p.Sizes = append(p.Sizes, s)
-	}
-	if len(p.Sizes) > 0 {
+	if p.Sizes = o.VariableSize; len(p.Sizes) > 0 {
 		p.Size = slices.MaxFunc(p.Sizes, func(a, b manifest.SizeStage) int { return a.Bytes - b.Bytes }).Bytes
 	}
 	return p

@@ -27,7 +27,7 @@ func (r *Run) producerOptions(d dialect) []*Option {
 }
 
 func (r *Run) bodyOptions(d dialect) []*Option {
-	about := "body size; 12 is the least, it holds the message's identity and checksum"
+	about := "body size; 12 is the least, it holds the message's identity and checksum; with --stamp header any size will do"
 	if d.perfTest {
 		about = "body size; 12 is the least, smaller ones are raised to it"
 	}

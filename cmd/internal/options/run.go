@@ -203,7 +203,7 @@ type dialect struct {
 	interval   string // explanation of --interval
 }
 
-var native = dialect{command: "run", leastSize: leastBody, leastDelay: time.Millisecond}
+var native = dialect{command: "run", leastSize: 0, leastDelay: time.Millisecond}
 
 // NewRun returns the set of `leveret run` and the struct that it fills. redactURI removes the password from a URI.
 func NewRun(redactURI redactor) (*Set, *Run) {
