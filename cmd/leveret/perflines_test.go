@@ -282,15 +282,17 @@ func TestStopReasonsInPerfTestsWords(t *testing.T) {
 		outcome manifest.Outcome
 		want    string
 	}{
-		{manifest.Outcome{StopReason: "time limit reached"}, "test stopped (Reached time limit)"},
-		{manifest.Outcome{StopReason: "all messages sent", Ends: map[string]int{manifest.EndProducerLimit: 1}}, "test stopped (Producer reached message limit)"},
-		{manifest.Outcome{StopReason: "interrupted", Interrupted: true}, "test stopped (Producer thread interrupted)"},
-		{manifest.Outcome{StopReason: "all consumers have received their messages", Ends: map[string]int{manifest.EndConsumerLimit: 2}}, "test stopped (Consumer reached message limit [2])"},
-		{manifest.Outcome{Ends: map[string]int{manifest.EndConsumerIdle: 1, manifest.EndConsumerEmpty: 3}}, "test stopped (Consumer is idle for more than 1 second, Consumer queue(s) empty [3])"},
+		{manifest.Outcome{StopReason: loadcore.StopTime}, "test stopped (Reached time limit)"},
+		{manifest.Outcome{StopReason: loadcore.StopSent, Ends: map[string]int{manifest.EndProducerLimit: 3}}, "test stopped (Producer reached message limit [3])"},
+		{manifest.Outcome{StopReason: loadcore.StopInterrupted, Interrupted: true}, "test stopped (Producer thread interrupted)"},
+		{manifest.Outcome{StopReason: loadcore.StopLimits, Ends: map[string]int{manifest.EndConsumerLimit: 1, manifest.EndConsumerIdle: 2, manifest.EndConsumerEmpty: 1}},
+			"test stopped (Consumer reached message limit, Consumer is idle for more than 1 second [2], Consumer queue(s) empty)"},
 		{manifest.Outcome{StopReason: "all producers have ended, not all of them as planned", Failures: []manifest.Failure{
 			{Producer: &lane, Text: "10 messages were not confirmed within 2s"}, {Producer: &lane, Text: "10 messages were not confirmed within 2s"},
 			{Consumer: &lane, Code: 404, Text: "gone"}, {Text: "connection\n reset"},
 		}}, "test stopped (Waiting for publisher confirms for too long [2], Consumer shut down, Error in producer (connection reset))"},
+		{manifest.Outcome{Failures: []manifest.Failure{{Text: "a"}, {Text: "b"}, {Text: "c"}, {Text: "a"}, {Text: "d"}, {Text: "e"}, {Text: "f"}}},
+			"test stopped (Error in producer (a) [2], Error in producer (b), Error in producer (c), Error in producer (d), Error in producer (and 2 other failures))"},
 	} {
 		if got := perftest.StopLine(stopReasons(&c.outcome)); got != c.want {
 			t.Errorf("%s, want %s", got, c.want)

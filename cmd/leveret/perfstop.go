@@ -1,39 +1,62 @@
 package main
 
 import (
+	"fmt"
 	"strings"
 
 	"leveret/capture/manifest"
 	"leveret/cmd/internal/perftest"
+	"leveret/loadcore"
 )
+
+// endsInPerfTestsWords are the ends that lanes come to by themselves, in the order in which they are printed.
+var endsInPerfTestsWords = []struct{ end, text string }{
+	{manifest.EndProducerLimit, perftest.ProducerLimit},
+	{manifest.EndConsumerLimit, perftest.ConsumerLimit},
+	{manifest.EndConsumerIdle, perftest.ConsumerIdle},
+	{manifest.EndConsumerEmpty, perftest.ConsumerEmpty},
+}
+
+// failuresShown is how many different failures the line names.
+const failuresShown = 4
 
 // stopReasons puts the end of a run into PerfTest's words: what ended it as a whole, lanes that ended as they were asked to,
 // and lanes that failed.
 func stopReasons(o *manifest.Outcome) (reasons []perftest.Reason) {
-	add := func(text string, n int) {
-		if n > 0 {
-			reasons = append(reasons, perftest.Reason{Text: text, Count: n})
-		}
-	}
+	add := func(text string, n int) { reasons = append(reasons, perftest.Reason{Text: text, Count: n}) }
 	switch {
 	case o.Interrupted:
 		add(perftest.ProducerInterrupt, 1)
-	case strings.HasPrefix(o.StopReason, "time limit"):
+	case o.StopReason == loadcore.StopTime:
 		add(perftest.TimeLimit, 1)
 	}
-	add(perftest.ProducerLimit, o.Ends[manifest.EndProducerLimit])
-	add(perftest.ConsumerLimit, o.Ends[manifest.EndConsumerLimit])
-	add(perftest.ConsumerIdle, o.Ends[manifest.EndConsumerIdle])
-	add(perftest.ConsumerEmpty, o.Ends[manifest.EndConsumerEmpty])
-	for _, f := range o.Failures {
-		switch {
-		case strings.Contains(f.Text, "were not confirmed within"):
-			add(perftest.ConfirmTimeout, 1)
-		case f.Consumer != nil:
-			add(perftest.ConsumerShutDown, 1)
-		default:
-			add(perftest.ProducerError(oneLine(f.Text)), 1)
+	for _, e := range endsInPerfTestsWords {
+		if n := o.Ends[e.end]; n > 0 {
+			add(e.text, n)
 		}
 	}
+	kinds, others := map[string]bool{}, 0
+	for _, f := range o.Failures {
+		text := failureInPerfTestsWords(&f)
+		if !kinds[text] && len(kinds) == failuresShown {
+			others++
+			continue
+		}
+		kinds[text] = true
+		add(text, 1)
+	}
+	if others > 0 {
+		add(perftest.ProducerError(fmt.Sprintf("and %d other failures", others)), 1)
+	}
 	return reasons
+}
+
+func failureInPerfTestsWords(f *manifest.Failure) string {
+	switch {
+	case strings.Contains(f.Text, "were not confirmed within"):
+		return perftest.ConfirmTimeout
+	case f.Consumer != nil:
+		return perftest.ConsumerShutDown
+	}
+	return perftest.ProducerError(oneLine(f.Text))
 }
