@@ -2,6 +2,7 @@ package loadcore
 
 import (
 	"fmt"
+	"math"
 	"net"
 	"net/netip"
 	"syscall"
@@ -12,6 +13,16 @@ import (
 type TCPOptions struct {
 	SendBuffer, ReceiveBuffer int  // bytes; 0: the system's, which it may let grow
 	Delay                     bool // small writes may wait for acknowledgements (Nagle's algorithm)
+}
+
+// check: the system reads sizes as 32 bits.
+func (o TCPOptions) check() error {
+	for option, bytes := range map[string]int{"tcp-send-buffer-size": o.SendBuffer, "tcp-receive-buffer-size": o.ReceiveBuffer} {
+		if bytes < 0 || bytes > math.MaxInt32 {
+			return fmt.Errorf("--%s=%d: want 0 (the system's) to %d bytes", option, bytes, math.MaxInt32)
+		}
+	}
+	return nil
 }
 
 // dialer connects from the source address, if one is given, with the socket's options.

@@ -2,6 +2,7 @@ package loadcore
 
 import (
 	"crypto/tls"
+	"strings"
 	"testing"
 
 	"leveret/capture/manifest"
@@ -9,6 +10,11 @@ import (
 )
 
 func TestTCPOptions(t *testing.T) {
+	for _, o := range []TCPOptions{{SendBuffer: 1 << 31}, {ReceiveBuffer: -1}} {
+		if err := o.check(); err == nil || !strings.Contains(err.Error(), "-buffer-size=") {
+			t.Errorf("%+v: %v", o, err)
+		}
+	}
 	plain, err := broker.Start(broker.Options{})
 	if err != nil {
 		t.Fatal(err)

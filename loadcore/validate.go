@@ -79,7 +79,7 @@ func (p *Plan) Validate() error {
 			bad("--%s=%v: want a positive duration", d.option, d.value)
 		}
 	}
-	errs = append(errs, p.checkDrive(), p.checkPin(), p.checkAllocation())
+	errs = append(errs, p.checkDrive(), p.checkPin(), p.checkAllocation(), p.TCP.check())
 	if p.ConnectRate < 0 {
 		bad("--connect-rate=%d: want connections per second, or 0 for no limit", p.ConnectRate)
 	}

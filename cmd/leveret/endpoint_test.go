@@ -182,7 +182,13 @@ func TestTLSFromTheCommandLine(t *testing.T) {
 			if len(c.notes) == 0 && len(m.Notes) > 0 {
 				t.Errorf("notes %q", m.Notes)
 			}
-			if log := node.Log(t)[before:]; strings.Count(log, fmt.Sprintf("user '%s' authenticated and granted access", c.login)) < 3 {
+			log := node.Log(t)[before:]
+			for _, name := range []string{"perf-test-configuration-0", "perf-test-producer-0", "perf-test-consumer-0"} {
+				if strings.Contains(log, name) != (c.args[0] == "perf-test") {
+					t.Errorf("connection name %s in the broker's log: %v", name, strings.Contains(log, name))
+				}
+			}
+			if strings.Count(log, fmt.Sprintf("user '%s' authenticated and granted access", c.login)) < 3 {
 				t.Errorf("user %q is not in the broker's log:\n%s", c.login, log)
 			}
 		})
