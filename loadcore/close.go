@@ -15,6 +15,7 @@ const closeAtOnce = 1024
 // leave begins the time for cancelling, asking and closing; the context that it returns, always the same, ends with it.
 func (e *engine) leave() context.Context {
 	e.leaveOnce.Do(func() {
+		e.drained.Store(true)
 		e.leaving, e.stopLeaving = context.WithTimeout(context.Background(), e.plan.CloseTimeout)
 	})
 	return e.leaving

@@ -62,10 +62,17 @@ func (c *conn) prepareRests() {
 // underWay is how many messages the broker can send to a consumer before it has to wait for acks, or coalesceLeast for no
 // limit.
 func underWay(s *manifest.Consumer) int {
-	if s.AutoAck || s.Prefetch == 0 {
+	limit := s.Prefetch * max(len(s.Queues), 1)
+	if s.GlobalPrefetch > 0 && (limit == 0 || s.GlobalPrefetch < limit) {
+		limit = s.GlobalPrefetch
+	}
+	switch {
+	case s.Polling:
+		return 1
+	case s.AutoAck || limit == 0:
 		return coalesceLeast
 	}
-	return s.Prefetch
+	return limit
 }
 
 // CoalesceBound is by how much read coalescing can delay what this plan's lanes get to see; 0 where no reader may rest.

@@ -9,6 +9,7 @@ import (
 
 	"leveret/capture/event"
 	"leveret/capture/manifest"
+	"leveret/loadcore/wire"
 )
 
 // engine is one run: its lanes, and what they have in common.
@@ -46,6 +47,7 @@ type engine struct {
 	silent      sync.Map // endpoints that did not answer in time
 	cpus        []int    // with PinCPU: the processors to go round
 
+	drained atomic.Bool // the time of the drain is over
 	closing atomic.Bool // connections are being closed: their loss is no failure of the run
 
 	mu       sync.Mutex // guards the following
@@ -155,8 +157,12 @@ func (e *engine) connectionLost(c *conn, why loss) {
 	e.failed(manifest.Failure{AtNS: e.clock.Now(), Connection: int(c.number), Code: int(why.code), Text: text})
 }
 
-// channelClosed is called when the broker has closed a channel. Its lane is told next.
+// channelClosed is called when the broker has closed a channel. Its lane is told next. Once the drain is over, it can only be
+// a late answer to a question that the drain had asked on it, of a queue that is gone with its consumers.
 func (e *engine) channelClosed(ch *channel, why loss) {
+	if e.drained.Load() && why.code == uint16(wire.ReplyNotFound) {
+		return
+	}
 	if ch.producer != nil || ch.consumer != nil {
 		e.laneEvent(ch, event.ChannelClosed, why)
 	}

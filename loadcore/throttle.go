@@ -72,10 +72,10 @@ func (t *throttle) resume() int64 {
 // took adapts the step to a read of n bytes.
 func (t *throttle) took(n int, now int64) {
 	t.last = now
-	switch wait := t.resume() - now; {
-	case wait > stepWork:
+	switch until := t.resume(); {
+	case until > addClock(now, stepWork):
 		t.step = max(t.step/2, readStepMin)
-	case wait <= 0 && n >= t.step:
+	case until <= now && n >= t.step:
 		t.step = min(2*t.step, readStepMax)
 	}
 }
