@@ -2,7 +2,6 @@ package loadcore
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 
@@ -28,7 +27,7 @@ func (e *engine) declareExclusive(ctx context.Context, queue int) error {
 	defer cancel()
 	declare := &wire.QueueDeclare{Queue: q.Name, Durable: q.Durable, Exclusive: true, AutoDelete: q.AutoDelete, Arguments: tableOf(q.Arguments)}
 	if _, err := s.ch.call(ctx, declare, wire.QueueDeclareOkID); err != nil {
-		return s.ch.conn.laneError(fmt.Errorf("declaring exclusive queue %s: %w%s", q.Name, err, exclusiveRemedy(err)), o)
+		return s.ch.conn.laneError(fmt.Errorf("declaring exclusive queue %s: %w", q.Name, err), o)
 	}
 	for _, b := range e.plan.Topology.Bindings {
 		if b.Queue != queue {
@@ -40,15 +39,6 @@ func (e *engine) declareExclusive(ctx context.Context, queue int) error {
 		}
 	}
 	return nil
-}
-
-// exclusiveRemedy says what to do about the broker's refusal to declare an exclusive queue.
-func exclusiveRemedy(err error) string {
-	var why loss
-	if errors.As(err, &why) && why.code == uint16(wire.ReplyResourceLocked) {
-		return "; the name is taken, by the exclusive queue of another connection or by a queue that is not exclusive: choose another --queue, or leave --exclusive out"
-	}
-	return ""
 }
 
 // checkExclusive refuses exclusive queues that no consumer, or consumers of several connections, would use.

@@ -109,7 +109,7 @@ func TestRabbitMQExclusiveQueue(t *testing.T) {
 	admin.ask(&wire.QueueDeclare{Queue: "mine", Exclusive: true}, wire.QueueDeclareOkID)
 	_, err := Run(t.Context(), exclusivePlan(ep, confirmed(24, 500)), &memory{})
 	var refused *ConnectError
-	if !errors.As(err, &refused) || refused.Code != 405 || !strings.Contains(err.Error(), "RESOURCE_LOCKED") || !strings.Contains(err.Error(), "choose another --queue") {
+	if !errors.As(err, &refused) || refused.Code != 405 || !strings.Contains(err.Error(), "RESOURCE_LOCKED") || !strings.Contains(err.Error(), "choose another name") {
 		t.Errorf("%v", err)
 	}
 }

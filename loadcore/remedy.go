@@ -31,7 +31,7 @@ var remedies = []struct {
 	{wire.ReplyAccessRefused, "Login was refused", hintLogin},
 	{wire.ReplyAccessRefused, "", "the user's permissions in this vhost do not allow it: rabbitmqctl set_permissions"},
 	{wire.ReplyNotFound, "", "check the name, and the vhost in the URI"},
-	{wire.ReplyResourceLocked, "", "it is the exclusive queue of another connection: choose another name, or end that connection"},
+	{wire.ReplyResourceLocked, "", "it is the exclusive queue of another connection, or not exclusive where it was declared: choose another name, or end that connection"},
 	{wire.ReplyPreconditionFailed, "inequivalent arg", "it exists with other properties: --predeclared uses it as it is"},
 	{wire.ReplyPreconditionFailed, "delivery acknowledgement on channel", "the consumer held a message for longer than the broker's consumer_timeout: a smaller --qos or --consumer-latency, or raise consumer_timeout"},
 	{wire.ReplyPreconditionFailed, "message size", "a smaller --size, or raise the broker's max_message_size"},
