@@ -1,6 +1,7 @@
 package loadcore
 
 import (
+	"context"
 	"net/netip"
 	"time"
 
@@ -80,6 +81,8 @@ type Plan struct {
 	// (coalesce.go); 0: not at all. In closed loop only.
 	Coalesce time.Duration
 
+	// Ready, where set, is called once, when every lane is ready and before load begins; its error ends the run then.
+	Ready func(context.Context) error
 	// Started, where set, is called once, when load begins.
 	Started func()
 	// Progress, where set, can be read while the run goes on.

@@ -85,7 +85,10 @@ func (r *run) run(ctx context.Context) (*manifest.Outcome, error) {
 	var watching sync.WaitGroup
 	watching.Go(func() { r.monitor(monitorDone) })
 	r.progress.enter(PhaseConnecting)
-	if err = r.connect(ctx); err != nil {
+	if err = r.connect(ctx); err == nil && r.plan.Ready != nil {
+		err = r.plan.Ready(ctx)
+	}
+	if err != nil {
 		r.outcome.Interrupted = ctx.Err() != nil
 		r.stop("could not begin: " + err.Error())
 	} else {

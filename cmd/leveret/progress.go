@@ -58,7 +58,9 @@ type progressLine struct {
 
 func (l *progressLine) show(now time.Time, c loadcore.Counts) {
 	if c.Phase == loadcore.PhaseConnecting {
-		fmt.Fprintf(l.out, "connecting: %d of %s open\n", c.Connections, plural(c.Planned, "connection"))
+		if c.Connections < c.Planned { // else it waits for other instances, which is said once
+			fmt.Fprintf(l.out, "connecting: %d of %s open\n", c.Connections, plural(c.Planned, "connection"))
+		}
 		return
 	}
 	if l.started.IsZero() {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"net/netip"
 	"os"
 	"path/filepath"
@@ -179,6 +180,9 @@ func (r *recording) prepare() error {
 	if err := o.Report.Check(); err != nil {
 		return err
 	}
+	if err := checkInstances(o, r.given); err != nil {
+		return err
+	}
 	if err = r.schedule(); err != nil {
 		return err
 	}
@@ -271,8 +275,10 @@ func (r *recording) captured(ctx context.Context, peer manifest.Broker) (bool, e
 	}
 	fmt.Fprintf(r.err, "recording into %s\n", r.dir)
 	recorder, stop := r.watch(writer, peer)
+	leave := r.meetInstances()
 	outcome, runErr := loadcore.Run(ctx, r.plan, recorder)
 	stop(outcome)
+	leave()
 	r.outcome.Outcome = outcome
 	final := *start
 	final.Outcome = outcome
@@ -373,6 +379,9 @@ func planLine(p *loadcore.Plan) string {
 	}
 	first := p.Producers[0]
 	total := 0.0
+	if first.PhaseNS == math.MaxInt64 {
+		return line + ", which only connect (a rate of 0)"
+	}
 	if first.Timed() {
 		line += fmt.Sprintf(", %g messages per second in all", first.MeanRate()*float64(len(p.Producers)))
 		if how := first.DescribeSchedule(); how != "" {

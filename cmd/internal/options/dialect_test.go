@@ -127,7 +127,6 @@ func TestPerfTestNotes(t *testing.T) {
 		{"-vs 10:5", []string{"raised to 12 bytes"}},
 		{"-s 0", nil},
 		{"-s 4 -jb", nil},
-		{"-cri 30-60", []string{"-cri has no effect"}},
 	} {
 		_, in, err := parsePerfTest(t, noEnvironment, strings.Fields(c.line)...)
 		if err != nil || len(in.Notes) != len(c.want) {

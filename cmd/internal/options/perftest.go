@@ -41,7 +41,7 @@ func NewPerfTest(redactURI redactor) (*PerfTest, *Run) {
 	r := &Run{}
 	in := &Invocation{ask: make(map[string]*bool)}
 	rows := slices.DeleteFunc(r.rows(perfTest, redactURI), func(o *Option) bool {
-		return o.Name == "faults" || o.Name == "format" // no embedded broker; standard output is PerfTest's
+		return slices.Contains([]string{"faults", "format", "quiet"}, o.Name) // no embedded broker; stdout is PerfTest's
 	})
 	r.Report.Format = ""
 	rows = append(rows, in.askOptions()...)
@@ -97,9 +97,6 @@ func (p *PerfTest) settle() {
 	p.raiseSizes()
 	p.splitShutdown()
 	p.trust()
-	if p.Changed("connection-recovery-interval") && !r.DisableConnectionRecovery {
-		p.in.note("%s has no effect: lost connections are not opened again", p.spelled("connection-recovery-interval"))
-	}
 	if len(p.in.ignored) > 0 {
 		p.in.note("without effect, as there is no Java virtual machine here: %s", strings.Join(p.in.ignored, ", "))
 	}
