@@ -2,6 +2,8 @@ package manifest
 
 import (
 	"fmt"
+	"math"
+	"math/bits"
 	"strings"
 )
 
@@ -39,7 +41,7 @@ func (p *Producer) MeanRate() float64 {
 func (p *Producer) Planned(ns int64) int64 {
 	ns = max(0, ns-p.PhaseNS)
 	if len(p.Stages) == 0 {
-		return int64(p.Rate.PerSecond() * (float64(ns) / 1e9))
+		return p.Rate.before(uint64(ns))
 	}
 	cycle := int64(0)
 	for _, s := range p.Stages {
@@ -49,6 +51,20 @@ func (p *Producer) Planned(ns int64) int64 {
 		return 0
 	}
 	return int64(float64(ns/cycle)*p.perCycle(cycle) + p.perCycle(ns%cycle))
+}
+
+// before is how many messages of an evenly spaced rate are due before ns nanoseconds have passed, the first at 0.
+func (r Rate) before(ns uint64) int64 {
+	if r.Messages <= 0 || r.PerNS <= 0 {
+		return 0
+	}
+	hi, lo := bits.Mul64(ns, uint64(r.Messages))
+	lo, carry := bits.Add64(lo, uint64(r.PerNS)-1, 0)
+	if hi += carry; hi >= uint64(r.PerNS) {
+		return math.MaxInt64
+	}
+	n, _ := bits.Div64(hi, lo, uint64(r.PerNS))
+	return int64(min(n, math.MaxInt64))
 }
 
 // perCycle is how many messages the first ns nanoseconds of a cycle hold.

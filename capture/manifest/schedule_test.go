@@ -1,6 +1,9 @@
 package manifest
 
-import "testing"
+import (
+	"math"
+	"testing"
+)
 
 func TestPlanned(t *testing.T) {
 	rate := func(n int64) Rate { return Rate{Messages: n, PerNS: 1e9} }
@@ -15,6 +18,9 @@ func TestPlanned(t *testing.T) {
 		{Producer{}, 5e9, 0, 0, ""},
 		{Producer{Rate: rate(100)}, 10e9, 1000, 100, ""},
 		{Producer{Rate: rate(100), PhaseNS: 1e9}, 10e9, 900, 100, ""},
+		// due at 3.3, 13.3, ... 993.3 ms: a hundred of them
+		{Producer{Rate: rate(100), PhaseNS: 3_333_333}, 1e9, 100, 100, ""},
+		{Producer{Rate: Rate{Messages: 1, PerNS: math.MaxInt64}, PhaseNS: math.MaxInt64}, 1e18, 0, 1e9 / float64(math.MaxInt64), ""},
 		{Producer{Rate: rate(100), PhaseNS: 1e9}, 0.5e9, 0, 100, ""},
 		// 100 and none: 50 on the average; 3.5 s are a cycle of 100, a full step, half of the pause
 		{Producer{Stages: []Stage{{rate(100), rate(100), 1e9}, {rate(0), rate(0), 1e9}}}, 3.5e9, 200, 50, "2 stages in turn (100 msg/s for 1 s, none for 1 s)"},
