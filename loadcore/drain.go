@@ -177,7 +177,8 @@ func (r *run) proveArrived(ctx context.Context) error {
 // the broker's channel only.
 func (r *run) askOnPublishingChannel(ctx context.Context, p *producer, queue int) error {
 	q := &r.plan.Topology.Queues[queue]
-	leaves := slices.ContainsFunc(r.plan.Consumers, func(c manifest.Consumer) bool { return c.Limit > 0 || c.ExitWhen != "" })
+	leaves := len(r.plan.Consumers) == 0 || // those of other processes, whenever they like
+		slices.ContainsFunc(r.plan.Consumers, func(c manifest.Consumer) bool { return c.Limit > 0 || c.ExitWhen != "" })
 	if owner := r.ownerOf(q, queue); q.AutoDelete && leaves || owner != nil && owner != p.ch.conn {
 		_, err := p.ch.call(ctx, &wire.ExchangeDeclare{Exchange: "amq.direct", Type: "direct", Passive: true}, wire.ExchangeDeclareOkID)
 		return err

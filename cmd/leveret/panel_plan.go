@@ -57,10 +57,7 @@ func (s *progressPlan) due(elapsed time.Duration) (sum int64) {
 	}
 	for i := range s.Producers {
 		r := &s.Producers[i]
-		n := r.Planned(int64(elapsed) - 1)
-		if len(r.Stages) == 0 && int64(elapsed) > r.PhaseNS {
-			n++ // message k is due after k of the distances between messages, the first one at once
-		}
+		n := r.Planned(int64(elapsed))
 		if r.Limit > 0 {
 			n = min(n, r.Limit)
 		}
