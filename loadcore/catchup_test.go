@@ -2,6 +2,7 @@ package loadcore
 
 import (
 	"math"
+	"slices"
 	"testing"
 	"time"
 
@@ -125,5 +126,56 @@ func TestStartDelayInClosedLoop(t *testing.T) {
 	out, rec := runPlan(t, plan)
 	if out.Sent != 5 || rec.sends[0].Sent < out.BarrierNS+50e6 {
 		t.Errorf("sent %d, first %d ns after the barrier", out.Sent, rec.sends[0].Sent-out.BarrierNS)
+	}
+}
+
+// Slots that are passed over have the route and the size that their messages would have had, and are no part of the
+// transaction that is open meanwhile.
+func TestPassedOverSlotsKeepTheirTurn(t *testing.T) {
+	none := int64(0)
+	plan := oneQueue(Endpoint{Host: "localhost"}, "q", []manifest.Producer{{
+		Size: 3, Rate: perSecond(1000), CatchUp: &none, Routes: 2, Stamp: manifest.StampHeader, PooledBodies: true, TxSize: 1000, Batch: 10,
+	}}, nil)
+	plan.Bodies = [][]byte{{1}, {1, 2}, {1, 2, 3}}
+	plan.Topology.Routes = append(plan.Topology.Routes, manifest.Route{Exchange: "x"})
+	e, _, rec := barePlan(t, plan)
+	p := e.producers[0]
+	sendDue := func(n int) {
+		p.due = p.due[:0]
+		for range n {
+			p.due = append(p.due, p.sched.due)
+			p.sched.next()
+		}
+		p.sends.Due = p.due
+		p.stamp(n)
+		if !p.send(n) {
+			t.Fatal("not sent")
+		}
+	}
+	p.sched = newSchedule(perSecond(1000), 0, 0)
+	sendDue(5)
+	if !p.passOverLate(1e9, math.MaxInt64) { // up to slot 989
+		t.Fatal("refused")
+	}
+	sendDue(4)
+	next := uint64(0)
+	for _, s := range rec.sends {
+		for i := range s.N {
+			if seq := s.First + uint64(i); seq != next || s.Sizes[i] != uint32(1+seq%3) || s.Routes[i] != uint16(seq%2) || (s.Sent == event.None) != (seq >= 5 && seq < 990) {
+				t.Fatalf("message %d, after %d: %d bytes, route %d, sent %d", seq, next, s.Sizes[i], s.Routes[i], s.Sent)
+			}
+			next++
+		}
+	}
+	if next != 994 {
+		t.Errorf("%d messages", next)
+	}
+	p.commit()
+	if err := e.conns[0].feed(wire.AppendMethod(nil, 1, &wire.TxCommitOk{})); err != nil {
+		t.Fatal(err)
+	}
+	want := []event.SettledRun{{First: 0, N: 5, Kind: event.Commit, FrameMessages: 9}, {First: 990, N: 4, Kind: event.Commit, FrameMessages: 9}}
+	if got := rec.settlements[0].Runs; !slices.Equal(got, want) || p.unsettled() != 0 || p.tx.room() != 1000 {
+		t.Errorf("%+v, %d open", got, p.unsettled())
 	}
 }

@@ -173,3 +173,27 @@ func TestC066FramesStayTogether(t *testing.T) {
 		t.Errorf("%+v", *out)
 	}
 }
+
+// A hundred producers of one given body of 100 MiB share it, and its checksum is made once.
+func TestGivenBodiesAreShared(t *testing.T) {
+	const producers = 100
+	plan := oneQueue(Endpoint{Host: "localhost"}, "q", make([]manifest.Producer, producers), nil)
+	for i := range plan.Producers {
+		plan.Producers[i] = manifest.Producer{Size: largest, Stamp: manifest.StampHeader, PooledBodies: true}
+	}
+	plan.Bodies = [][]byte{make([]byte, largest)}
+	bytes := allocated(func() {
+		e, _, _ := barePlan(t, plan)
+		e.conns[0].link.sock, e.conns[0].out.sock = sink{}, sink{}
+		for _, p := range e.producers {
+			n := p.take()
+			p.stamp(n)
+			if n != 1 || !p.send(n) {
+				t.Fatal("not sent")
+			}
+		}
+	})
+	if perProducer := bytes / producers; perProducer > 256<<10 {
+		t.Errorf("%d bytes of memory a producer", perProducer)
+	}
+}

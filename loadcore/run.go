@@ -7,7 +7,7 @@
 //
 // A lane is a producer or a consumer: one channel, on one connection for life. Each producer has a goroutine that writes
 // (publish.go), each connection one that reads (reader.go); one monitor keeps everybody's clocks. The data plane - encode.go,
-// publish.go, window.go, confirm.go, reader.go, content.go, consume.go, outbox.go - allocates nothing per batch and calls no
+// assemble.go, publish.go, window.go, transaction.go, confirm.go, reader.go, content.go, consume.go, outbox.go - allocates nothing per batch and calls no
 // interface per message; everything else is control plane.
 //
 //	outcome, err := loadcore.Run(ctx, &loadcore.Plan{Endpoint: ep, Clock: clock, Topology: t, ...}, recorder)
@@ -253,7 +253,7 @@ func (r *run) limitsMissed() string {
 func (r *run) publishingEnded() {
 	if r.outcome.PublishStopNS == event.None {
 		r.outcome.PublishStopNS = r.clock.Now()
-	r.progress.stop.Store(r.outcome.PublishStopNS)
+		r.progress.stop.Store(r.outcome.PublishStopNS)
 		r.sampler.sample()
 	}
 }
