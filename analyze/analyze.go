@@ -172,21 +172,26 @@ func (a *analysis) prepare() error {
 	return nil
 }
 
-// joined are the kinds that the ledger joins: they are read again for the exact percentiles.
+// joined are the kinds that are joined, by the ledger or (deliveries with acks) beside it: they are read again for the exact
+// percentiles.
 func joined(k schema.Kind) bool {
-	return k == schema.Sends || k == schema.Settlements || k == schema.Deliveries
+	return k == schema.Sends || k == schema.Settlements || k == schema.Deliveries || k == schema.Acks
 }
 
 // count is the first reading: everything but the exact percentiles.
 func (a *analysis) count(ctx context.Context) error {
 	a.ledger = a.newLedger()
 	v := &visitor{a: a, ledger: a.ledger, first: true}
+	if a.hasAcks() {
+		v.acked = newAckTimes(a.latency, a.o.MemoryBytes/8)
+	}
 	if err := a.feed(ctx, a.batches, v); err != nil {
 		return err
 	}
 	a.findFacts()
 	a.latency.until = a.answersUntil()
 	a.ledger.Finish(&a.facts)
+	a.finishAcks(v.acked)
 	a.loadFacts()
 	a.findLimit()
 	if err := a.ledger.Err(); err != nil {
@@ -221,7 +226,11 @@ func (a *analysis) choose(ctx context.Context) error {
 				a.total += b.length
 			}
 		}
-		err := a.feed(ctx, again, &visitor{a: a, ledger: ledger})
+		v := &visitor{a: a, ledger: ledger}
+		if a.latency.ack.open {
+			v.acked = newAckTimes(a.latency, a.o.MemoryBytes/8)
+		}
+		err := a.feed(ctx, again, v)
 		err = errors.Join(err, ledger.Err(), ledger.Close())
 		if err == nil {
 			err = a.latency.closeSelections()

@@ -31,6 +31,7 @@ type latencies struct {
 	cells [groups][]*cell // by interval; nil where there is none
 	whole [groups]*cell   // over the window, made when counting is over
 	late  cell            // sent less due, over the window
+	ack   cell            // from received to the consumer's ack, over the run
 
 	selecting bool
 	// until is how long answers were recorded: a message without one took at least until then. Set before Unconfirmed,
@@ -225,6 +226,7 @@ func (l *latencies) endCounting() {
 		}
 	}
 	l.late.prepare(nil)
+	l.ack.prepare(nil)
 	l.selecting = true
 }
 
@@ -268,6 +270,9 @@ func (c *cell) prepare(further []quantile.Percent) {
 func (l *latencies) eachCell(f func(*cell)) {
 	if l.late.total() > 0 {
 		f(&l.late)
+	}
+	if l.ack.total() > 0 {
+		f(&l.ack)
 	}
 	for g := range l.whole {
 		if l.whole[g] != nil {

@@ -35,6 +35,8 @@ func (a *analysis) result() *result.Result {
 	}
 	r.Intervals = a.intervals()
 	r.Latency = a.latencyOf(&a.latency.whole)
+	r.AckLatency = a.latency.ack.distribution(a.answersUntil() != event.None)
+	r.ConfirmFrames = a.observed.frames.result()
 	r.LatencyNote = a.latencyNote(r)
 	r.LatencyRemarks = a.latencyRemarks()
 	for g, name := range groupNames {

@@ -12,6 +12,7 @@ import (
 type observed struct {
 	intervals [][]*event.Self // by interval, then by capture; nil where there is none
 	batches   batchSizes
+	frames    frameSizes
 }
 
 func (v *visitor) self(r *rows) {

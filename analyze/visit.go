@@ -12,6 +12,7 @@ type visitor struct {
 	ledger *integrity.Ledger
 	// first: the first reading, which counts. A later one only joins again.
 	first bool
+	acked *ackTimes // nil where ack latency is not, or no longer, looked for
 }
 
 func (v *visitor) visit(r *rows) {
@@ -72,6 +73,7 @@ func (v *visitor) settlements(r *rows) {
 		return
 	}
 	v.a.time.addSettlements(s.At, s.Kind)
+	v.a.observed.frames.add(s.Kind, u32(r.rec, schema.SettlementsFrameMessages))
 	n := &r.batch.capture.counts
 	for _, k := range s.Kind {
 		switch event.SettlementKind(k) {
@@ -95,6 +97,9 @@ func (v *visitor) deliveries(r *rows) {
 		Received: i64(r.rec, schema.DeliveriesReceived), Body: u8(r.rec, schema.DeliveriesBody), Redelivered: u8(r.rec, schema.DeliveriesRedelivered),
 	}
 	v.ledger.Deliveries(d)
+	if v.acked != nil {
+		v.acked.deliveries(r)
+	}
 	if v.a.window.stamped {
 		v.stamped(d, i64(r.rec, schema.DeliveriesDue))
 	}
@@ -118,6 +123,12 @@ func (v *visitor) stamped(d *integrity.DeliveryRows, due []int64) {
 func (v *visitor) writes(r *rows) { v.a.observed.batches.add(u32(r.rec, schema.WritesMessages)) }
 
 func (v *visitor) acks(r *rows) {
+	if v.acked != nil {
+		v.acked.acked(r)
+	}
+	if !v.first {
+		return
+	}
 	for _, n := range u32(r.rec, schema.AcksMessages) {
 		r.batch.capture.counts.acked += int64(n)
 	}

@@ -77,6 +77,10 @@ func plain(r *result.Result) *result.Result {
 		}
 	}
 	plainLatencies(&c.Latency)
+	plainDistribution(&c.AckLatency)
+	if f := c.ConfirmFrames; f != nil && !isFinite(f.Mean) {
+		c.ConfirmFrames = nil
+	}
 	c.Generator = plainGenerator(c.Generator)
 	c.Intervals = append([]result.Interval{}, c.Intervals...)
 	for i := range c.Intervals {

@@ -27,6 +27,9 @@ func (p *page) latencies(r *result.Result) {
 		shown = append(shown, kind...)
 		reasons = append(reasons, why...)
 	}
+	if d := r.AckLatency; d.Messages() > 0 {
+		shown = append(shown, side{what: "ack", from: "received", d: d, unit: unitFor(typicalOf(d))})
+	}
 	if len(shown) > 0 {
 		p.latencyTable(shown)
 	}
@@ -173,10 +176,14 @@ func (p *page) latencyRemarks(r *result.Result, shown []side) {
 		unsent = unsent || s.d.NeverSent > 0
 		negative = negative || s.d.Negative > 0
 	}
-	parts := []string{"Service latency counts from sent" + map[bool]string{true: ", response latency from due."}[response]}
-	if !response {
-		parts[0] += "."
+	counts := []string{"Service latency counts from sent"}
+	if response {
+		counts = append(counts, "response latency from due")
 	}
+	if r.AckLatency.Messages() > 0 {
+		counts = append(counts, "ack latency from received to the consumer's ack")
+	}
+	parts := []string{strings.Join(counts, ", ") + "."}
 	parts = append(parts, "Percentiles are exact, at the nearest rank over all messages of the window.")
 	if censored {
 		parts = append(parts, "Censored: sent and never answered; a percentile among them is known from below only (>=).")

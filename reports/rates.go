@@ -56,7 +56,19 @@ func (p *page) rates(r *result.Result) {
 		}
 		p.hanging("  "+pad(l.name, fieldColumn)+"  "+padLeft(rate(*l.value), width)+" ", fieldColumn+width+5, text)
 	}
+	if f := r.ConfirmFrames; f != nil {
+		p.field("confirms", fieldColumn, framesLine(f))
+	}
 	p.backlog(r)
+}
+
+// framesLine: "8,000 frames of 12.5 messages on average; 50 % 8, 99 % 100, max 200".
+func framesLine(f *result.FrameSizes) string {
+	mean := wholeOr(f.Mean, 1) + " messages"
+	if f.Mean == 1 {
+		mean = "1 message"
+	}
+	return result.Plural(f.Frames, "frame") + " of " + mean + " on average; 50 % " + result.Group(f.P50) + ", 99 % " + result.Group(f.P99) + ", max " + result.Group(f.Max)
 }
 
 // rateLine is one rate, or why there is none.

@@ -54,6 +54,11 @@ type Result struct {
 	// Latency by what was measured; null where there is none, and then LatencyNote says why.
 	Latency     Latencies `json:"latency"`
 	LatencyNote string    `json:"latency_note,omitempty"`
+	// AckLatency is from when a message was received to when its ack (or nack) was handed to the socket, of all deliveries of the run
+	// to consumers that ack; those never acked are censored. Nil where no ack was recorded.
+	AckLatency *Distribution `json:"ack_latency"`
+	// ConfirmFrames are the frames with which the broker acked and nacked; nil without confirms.
+	ConfirmFrames *FrameSizes `json:"confirm_frames"`
 	// LatencyRemarks are sentences on what of the latencies is the plan's doing: rates and work of consumers, polling, transactions.
 	LatencyRemarks []string `json:"latency_remarks,omitempty"`
 
@@ -362,6 +367,15 @@ func (d *Distribution) Percentiles() [6]Percentile {
 		ps[i] = Percentile{bound, bound != nil}
 	}
 	return ps
+}
+
+// FrameSizes are how many messages a frame settled, exact, over all frames. A percentile is the value at nearest rank among the frames.
+type FrameSizes struct {
+	Frames int64   `json:"frames"`
+	Mean   float64 `json:"mean_messages"`
+	P50    int64   `json:"p50_messages"`
+	P99    int64   `json:"p99_messages"`
+	Max    int64   `json:"max_messages"`
 }
 
 // Interval of the run. Rates count each event in the interval of its own time; latency belongs to the interval of the
