@@ -54,7 +54,8 @@ func (f *fifo) push(r tagRun) {
 
 func newAckTimes(l *latencies, budget int64) *ackTimes {
 	const runSize = 2 * 24 // a queue that has grown holds as much again
-	return &ackTimes{l: l, consumers: map[consumerKey]*ackQueue{}, most: int(budget / runSize)}
+	const least = 1 << 18  // batches of deliveries may be read whole before those of their acks
+	return &ackTimes{l: l, consumers: map[consumerKey]*ackQueue{}, most: max(int(budget/runSize), least)}
 }
 
 func (a *ackTimes) queue(k consumerKey) *ackQueue {

@@ -132,7 +132,8 @@ func randomAcks(rng *rand.Rand, want []int64, unacked *uint64) (deliveries, acks
 // What grows beyond its memory is given up, and that is said.
 func TestAckTimesGiveUp(t *testing.T) {
 	l := newLatencies(&timeline{run: 1})
-	a := newAckTimes(l, 48*100)
+	a := newAckTimes(l, 0)
+	a.most = 100
 	q := a.queue(consumerKey{})
 	for i := uint64(1); !a.gaveUp && i <= 200; i++ {
 		a.deliver(q, tagRun{i, 1, int64(i)})
@@ -150,7 +151,8 @@ func TestAckTimesGiveUp(t *testing.T) {
 		t.Errorf("%d, %q", l.ack.total(), an.notes)
 	}
 	// one that is acked as it comes needs next to none
-	a = newAckTimes(l, 48*100)
+	a = newAckTimes(l, 0)
+	a.most = 100
 	q = a.queue(consumerKey{})
 	for i := range uint64(100_000) {
 		a.deliver(q, tagRun{i + 1, 1, int64(i)})
