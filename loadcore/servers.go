@@ -11,27 +11,27 @@ import (
 	"leveret/capture/manifest"
 )
 
-// ProbeFirst probes one endpoint after the other until one answers, and returns its place. With AllocationRoundRobin all of
-// them have to answer, because each has connections of its own. The error is a *ConnectError, or a *NoneError.
-func ProbeFirst(ctx context.Context, eps []Endpoint, a Allocation, o ConnectOptions) (int, manifest.Broker, error) {
+// ProbeFirst probes one endpoint after the other until one answers. before are the errors of those in front of it, so that its
+// place is their number. With AllocationRoundRobin all of them have to answer, because each has connections of its own. The
+// error is a *ConnectError, or a NoneError.
+func ProbeFirst(ctx context.Context, eps []Endpoint, a Allocation, o ConnectOptions) (b manifest.Broker, before NoneError, err error) {
 	if a == AllocationRoundRobin {
-		return probeAll(ctx, eps, o)
+		b, err = probeAll(ctx, eps, o)
+		return b, nil, err
 	}
-	var none NoneError
 	for i := range eps {
-		b, err := Probe(ctx, eps[i], o)
-		if err == nil {
-			return i, b, nil
+		if b, err = Probe(ctx, eps[i], o); err == nil {
+			return b, before, nil
 		}
-		none.add(err)
-		if ctx.Err() != nil || none.final() {
+		before.add(err)
+		if ctx.Err() != nil || before.final() {
 			break
 		}
 	}
-	return 0, manifest.Broker{}, none.error()
+	return b, before, before.error()
 }
 
-func probeAll(ctx context.Context, eps []Endpoint, o ConnectOptions) (int, manifest.Broker, error) {
+func probeAll(ctx context.Context, eps []Endpoint, o ConnectOptions) (manifest.Broker, error) {
 	brokers := make([]manifest.Broker, len(eps))
 	err := forEach(len(eps), openAtOnce, func(i int) (err error) {
 		brokers[i], err = Probe(ctx, eps[i], o)
@@ -45,7 +45,7 @@ func probeAll(ctx context.Context, eps []Endpoint, o ConnectOptions) (int, manif
 		e.Hint += "with round-robin each endpoint has connections of its own, so all must answer: --connection-allocation random passes over one that does not, --servers-up-limit drops it"
 		err = e
 	}
-	return 0, brokers[0], err
+	return brokers[0], err
 }
 
 // serverTry is how often servers that have not answered are tried again.

@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 	"fmt"
+	"strings"
 
 	"leveret/cmd/internal/options"
 	"leveret/loadcore"
@@ -28,7 +29,7 @@ func endpointsOf(o *options.Run, given func(option string) bool) (eps []loadcore
 			first, err = secured(e, o, given)
 			e = first
 		} else {
-			if what := unlike(&first, &e); what != "" {
+			if what := unlike(&first, &e, uri); what != "" {
 				notes = append(notes, fmt.Sprintf("--uris: only host and port of %s count; its %s is the first URI's", e.Address(), what))
 			}
 			e, err = first.At(e.Host, e.Port)
@@ -60,14 +61,16 @@ func secured(e loadcore.Endpoint, o *options.Run, given func(option string) bool
 	return e, nil
 }
 
-// unlike says what of a further URI is not as in the first.
-func unlike(first, other *loadcore.Endpoint) string {
+// unlike says what a further URI gives, and the first gives otherwise.
+func unlike(first, other *loadcore.Endpoint, uri string) string {
+	_, rest, _ := strings.Cut(uri, "://")
+	_, path, _ := strings.Cut(rest, "/")
 	switch {
 	case (first.TLS == nil) != (other.TLS == nil):
 		return "scheme"
-	case first.User != other.User || first.Password() != other.Password():
+	case strings.Contains(rest, "@") && (first.User != other.User || first.Password() != other.Password()):
 		return "user or password"
-	case first.VHost != other.VHost:
+	case path != "" && first.VHost != other.VHost:
 		return "vhost"
 	}
 	return ""

@@ -46,7 +46,7 @@ func TestSeveralURIs(t *testing.T) {
 	}
 	text := strings.Join(notes, "\n")
 	for _, want := range []string{"c:5672 count; its user or password", "d:5671 count; its scheme"} {
-		if !strings.Contains(text, want) {
+		if !strings.Contains(text, want) || len(notes) != 2 {
 			t.Errorf("notes %q do not say %q", notes, want)
 		}
 	}
@@ -92,6 +92,9 @@ func TestC109OneOfTwoBrokersIsDown(t *testing.T) {
 			t.Errorf("connections by endpoint %v of %v", got, r.Config.Endpoints)
 		}
 		m, err := readManifest(dir)
+		if len(m.Notes) != 1 || !strings.Contains(m.Notes[0], "passed over") || !strings.Contains(m.Notes[0], down) {
+			t.Errorf("notes %q", m.Notes)
+		}
 		if err != nil || len(m.Endpoints) != 2 || m.Allocation != "random" || !strings.Contains(m.Endpoints[0], down) {
 			t.Errorf("endpoints %v, %v, %v", m.Endpoints, m.Allocation, err)
 		}

@@ -27,11 +27,14 @@ func (r *recording) meet(ctx context.Context) (manifest.Broker, error) {
 	if p.Allocation == loadcore.AllocationRoundRobin {
 		used = used[:min(len(used), max(p.Connections, 1))]
 	}
-	i, peer, err := loadcore.ProbeFirst(ctx, used, p.Allocation, p.ProbeOptions(p.ProbeName()))
+	peer, down, err := loadcore.ProbeFirst(ctx, used, p.Allocation, p.ProbeOptions(p.ProbeName()))
 	if err != nil {
 		return peer, err
 	}
-	p.Endpoint = r.endpoints[i]
+	for _, err := range down {
+		r.warn("passed over as long as it does not answer: " + err.Error())
+	}
+	p.Endpoint = r.endpoints[len(down)]
 	peer.Embedded = peer.Product == broker.Product
 	peer.SameHost = sameHost(p.Endpoint.Host)
 	if peer.Embedded {
@@ -74,10 +77,14 @@ func (r *recording) awaitServers(ctx context.Context) error {
 		return err
 	}
 	for _, err := range down {
-		note := "not part of the run, as it did not answer (--servers-up-limit): " + err.Error()
-		r.connecting = append(r.connecting, note)
-		fmt.Fprintln(r.err, "warning:", note)
+		r.warn("not part of the run, as it did not answer (--servers-up-limit): " + err.Error())
 	}
 	r.endpoints = up
 	return nil
+}
+
+// warn says something at once that reports shall repeat.
+func (r *recording) warn(text string) {
+	fmt.Fprintln(r.err, "warning:", text)
+	r.connecting = append(r.connecting, text)
 }
