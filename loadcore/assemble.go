@@ -36,7 +36,6 @@ type assembler struct {
 	large bool  // what was put last is to be written from all
 	all   net.Buffers
 	left  net.Buffers // what the call under way has not written; WriteTo consumes it
-	total int         // bytes of all
 	joint [2][8]byte  // end octet and head between the frames of a large body: full frames, the last one
 
 	sizes  []uint32 // of the messages put last; only with bodies
@@ -229,35 +228,30 @@ func (a *assembler) gather(seq uint64, due, now int64) {
 	a.buf = append(a.buf, filler[:lead]...)
 	a.stamp(headerAt, a.buf[begin:], sum, seq, due, now)
 
-	a.large, a.all, a.total = true, a.all[:0], 0
-	a.add(a.buf)
+	a.large, a.all = true, append(a.all[:0], a.buf)
 	a.addBody(data, lead, n-lead)
 	for at := n; at < size; at += n {
 		k := 0
 		if n = min(size-at, a.payload); n < a.payload {
 			k = 1
 		}
-		a.add(appendBodyHead(append(a.joint[k][:0], wire.FrameEnd), a.channel, n))
+		a.all = append(a.all, appendBodyHead(append(a.joint[k][:0], wire.FrameEnd), a.channel, n))
 		a.addBody(data, at, n)
 	}
-	a.add(frameEnd[:])
+	a.all = append(a.all, frameEnd[:])
 }
 
 var frameEnd = [1]byte{wire.FrameEnd}
 
-func (a *assembler) add(b []byte) {
-	a.all = append(a.all, b)
-	a.total += len(b)
-}
-
+// addBody adds n bytes of a body from an offset on; data nil: of one that is zeros.
 func (a *assembler) addBody(data []byte, from, n int) {
 	if data != nil && n > 0 {
-		a.add(data[from : from+n : from+n])
+		a.all = append(a.all, data[from:from+n:from+n])
 		return
 	}
 	for n > 0 {
 		k := min(n, len(filler))
-		a.add(filler[:k:k])
+		a.all = append(a.all, filler[:k:k])
 		n -= k
 	}
 }
