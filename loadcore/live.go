@@ -15,9 +15,9 @@ import (
 // without producers nothing is known of what was sent when: there delivery latency counts from the due time in bodies of
 // at least StampDueSize bytes, by the wall clocks of the two hosts, and Origin says so.
 //
-// It takes at most 32 MiB for the rings (less with few batches), as much again for messages that are answered before the
-// write call that carries them has returned, and about 1 MiB for each of at most 8 sets of histograms. Safe for
-// concurrent use as a Recorder is.
+// It takes at most 32 MiB for the rings, of which a producer has its share from its first batch on (at most 2 MiB), half as
+// much again for messages that are answered before the write call that carries them has returned, and less than 10 MiB for
+// histograms. Safe for concurrent use as a Recorder is.
 type Live struct {
 	Recorder
 	clock     *event.Clock

@@ -68,6 +68,34 @@ func TestPerfTestOfConsumersAlone(t *testing.T) {
 	}
 }
 
+// Ctrl-C: what was begun is said to its end.
+func TestPerfTestOutputOfARunThatIsInterrupted(t *testing.T) {
+	t.Setenv("LC_ALL", "C")
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	var stdout, stderr said
+	ended := make(chan int)
+	uri := rabbitmqtest.Shared(t).URI(t)
+	go func() {
+		ended <- run(ctx, []string{"perf-test", "-h", uri, "-d", "t1", "-u", "q", "-c", "10", "-r", "100", "-prsd", "0", "-o", filepath.Join(t.TempDir(), "lines.csv"),
+			"--capture", filepath.Join(t.TempDir(), "a")}, strings.NewReader(""), &stdout, &stderr)
+	}()
+	for ctx.Err() == nil && !strings.Contains(stdout.String(), "\nid: t1, time ") {
+		time.Sleep(20 * time.Millisecond)
+	}
+	cancel()
+	code := <-ended
+	lines := strings.Split(strings.TrimSuffix(stdout.String(), "\n"), "\n")
+	for _, line := range lines {
+		if !perfTestLine.MatchString(line) {
+			t.Errorf("%q", line)
+		}
+	}
+	if code != exitInterrupted || len(lines) < 5 || lines[len(lines)-5] != "test stopped (Producer thread interrupted)" || !strings.Contains(stderr.String(), "verdict PASS") {
+		t.Errorf("exit %d\n%s\n%s", code, &stdout, &stderr)
+	}
+}
+
 // leveret run has the CSV too, and PerfTest's lines where their format is asked for; standard output stays the report's.
 func TestRunWritesPerfTestsCSV(t *testing.T) {
 	dir := t.TempDir()

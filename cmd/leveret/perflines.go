@@ -29,6 +29,7 @@ type perfLines struct {
 	csv    *os.File // nil: none
 	csvErr error    // the first that writing it met
 
+	producers   int
 	live        *loadcore.Live
 	watch       *loadcore.LiveWatch
 	begun       chan int64 // has the barrier's time once load has begun
@@ -78,7 +79,7 @@ func (l *perfLines) announce() {
 
 // start begins the intervals, as soon as load begins. It is called before loadcore.Run.
 func (l *perfLines) start(plan *loadcore.Plan, live *loadcore.Live) {
-	l.live, l.watch = live, live.Watch()
+	l.live, l.watch, l.producers = live, live.Watch(), len(plan.Producers)
 	l.begun, l.done, l.ended = make(chan int64, 1), make(chan struct{}), make(chan struct{})
 	l.format.Shown = shownOf(plan)
 	if live.Origin() == loadcore.FromDue && len(plan.Consumers) > 0 {
@@ -210,7 +211,7 @@ func (l *perfLines) stop(outcome *manifest.Outcome) {
 		return
 	}
 	if l.barrier != 0 && outcome != nil {
-		fmt.Fprintln(l.out, perftest.StopLine(stopReasons(outcome)))
+		fmt.Fprintln(l.out, perftest.StopLine(stopReasons(outcome, l.producers)))
 	}
 }
 

@@ -284,7 +284,8 @@ func TestStopReasonsInPerfTestsWords(t *testing.T) {
 	}{
 		{manifest.Outcome{StopReason: loadcore.StopTime}, "test stopped (Reached time limit)"},
 		{manifest.Outcome{StopReason: loadcore.StopSent, Ends: map[string]int{manifest.EndProducerLimit: 3}}, "test stopped (Producer reached message limit [3])"},
-		{manifest.Outcome{StopReason: loadcore.StopInterrupted, Interrupted: true}, "test stopped (Producer thread interrupted)"},
+		{manifest.Outcome{StopReason: loadcore.StopInterrupted, Interrupted: true}, "test stopped (Producer thread interrupted [2])"},
+		{manifest.Outcome{Interrupted: true, Ends: map[string]int{manifest.EndProducerLimit: 2}}, "test stopped (Producer reached message limit [2])"},
 		{manifest.Outcome{StopReason: loadcore.StopLimits, Ends: map[string]int{manifest.EndConsumerLimit: 1, manifest.EndConsumerIdle: 2, manifest.EndConsumerEmpty: 1}},
 			"test stopped (Consumer reached message limit, Consumer is idle for more than 1 second [2], Consumer queue(s) empty)"},
 		{manifest.Outcome{StopReason: "all producers have ended, not all of them as planned", Failures: []manifest.Failure{
@@ -294,7 +295,7 @@ func TestStopReasonsInPerfTestsWords(t *testing.T) {
 		{manifest.Outcome{Failures: []manifest.Failure{{Text: "a"}, {Text: "b"}, {Text: "c"}, {Text: "a"}, {Text: "d"}, {Text: "e"}, {Text: "f"}}},
 			"test stopped (Error in producer (a) [2], Error in producer (b), Error in producer (c), Error in producer (d), Error in producer (and 2 other failures))"},
 	} {
-		if got := perftest.StopLine(stopReasons(&c.outcome)); got != c.want {
+		if got := perftest.StopLine(stopReasons(&c.outcome, 2)); got != c.want {
 			t.Errorf("%s, want %s", got, c.want)
 		}
 	}

@@ -21,12 +21,14 @@ var endsInPerfTestsWords = []struct{ end, text string }{
 const failuresShown = 4
 
 // stopReasons puts the end of a run into PerfTest's words: what ended it as a whole, lanes that ended as they were asked to,
-// and lanes that failed.
-func stopReasons(o *manifest.Outcome) (reasons []perftest.Reason) {
+// and lanes that failed. producers is how many the run had.
+func stopReasons(o *manifest.Outcome, producers int) (reasons []perftest.Reason) {
 	add := func(text string, n int) { reasons = append(reasons, perftest.Reason{Text: text, Count: n}) }
 	switch {
 	case o.Interrupted:
-		add(perftest.ProducerInterrupt, 1)
+		if n := producers - o.Ends[manifest.EndProducerLimit]; n > 0 {
+			add(perftest.ProducerInterrupt, n)
+		}
 	case o.StopReason == loadcore.StopTime:
 		add(perftest.TimeLimit, 1)
 	}
