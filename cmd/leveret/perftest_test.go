@@ -243,3 +243,21 @@ func TestInstancesBeginTogether(t *testing.T) {
 		t.Errorf("%q", outputs)
 	}
 }
+
+// C044: no path and a bare slash are the vhost "/", %2F is "/" and %2F%2F is "//"; the refusal of one that is not there shows the
+// broker's text.
+func TestC044VHostsOfURIs(t *testing.T) {
+	uri := rabbitmqtest.Shared(t).URI(t)
+	base := uri[:strings.LastIndex(uri, "/")]
+	for path, c := range map[string]struct {
+		code int
+		want string
+	}{
+		"": {exitOK, "/%2F\n"}, "/": {exitOK, "/%2F\n"}, "/%2F": {exitOK, "/%2F\n"}, "/%2F%2F": {exitFailed, "vhost // not found (530)"},
+	} {
+		code, _, stderr := invoke(t, "perf-test", "-h", base+path, "-C", "1", "--capture", filepath.Join(t.TempDir(), "c"))
+		if code != c.code || !strings.Contains(stderr, c.want) {
+			t.Errorf("%q: exit %d, want %d with %q\n%s", path, code, c.code, c.want, stderr)
+		}
+	}
+}

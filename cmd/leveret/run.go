@@ -31,12 +31,13 @@ func runCommand() command {
 func runHelp(w io.Writer) {
 	set, _ := options.NewRun(nil)
 	commandHelp(w, runCommand(), `
-Offers load to a broker and records every send, confirm and receive into a capture directory; at the
-end it analyzes its own capture. Option names mean what they mean in PerfTest: --rate, --pmessages
-and --confirm are per producer channel. Without --time and without message limits it runs until
-Ctrl-C, which stops publishing, drains and closes the record; a second Ctrl-C exits at once.`, `
+Offers load to a broker and records every send, confirm and receive into a
+capture directory; at the end it analyzes its own capture. Option names mean
+what they mean in PerfTest: --rate, --pmessages and --confirm are per producer
+channel. Without --time and without message limits it runs until Ctrl-C, which
+stops publishing, drains and closes the record; a second Ctrl-C exits at once.`, `
   leveret run --time 10 --confirm 1000
-  leveret run --uri amqp://user:pass@host/vhost --queue q1 --rate 5000 --confirm 500 --time 60
+  leveret run --uri amqp://user:pass@host --queue q1 --rate 5000 --time 60
   leveret run --pmessages 100000 --confirm 1000 --faults drop@1000-7000/1000`, set)
 }
 

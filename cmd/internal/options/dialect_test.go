@@ -239,3 +239,26 @@ func TestSecretsAreShownNowhere(t *testing.T) {
 		t.Errorf("recorded as %s", strings.ReplaceAll(text, secret, "***"))
 	}
 }
+
+// Whatever stands on the command line, it is read or refused by a usage error, and what is recorded of it has as many words.
+func FuzzPerfTestCommandLine(f *testing.F) {
+	for _, line := range []string{"-x 1 -y 2 -qpf=1 --prod", "-- -", "- -= --= -x= -=5", "-f -f -f persistent", "-e -e= -e a", "-h -h=amqp://x -H ,", "-vr : -vs 1: -vl :1",
+		"-\xff --\xff=\xff", "-c -1 -c --1 -c -", "-aKEpS -aa", `-u "" -u " -u ""`, "-ma P -ma PT -ma P1DT -sco -1", "-mp = -mp a==b -qa ,,=", "-i NaN -r NaN -z Inf -P 1e400"} {
+		f.Add(line)
+	}
+	f.Fuzz(func(t *testing.T, line string) {
+		args := strings.Split(line, " ")
+		set, run := NewPerfTest(func(string) string { return "redacted" })
+		in, err := set.Parse(args, noEnvironment)
+		var usage *UsageError
+		switch {
+		case err != nil && !errors.As(err, &usage):
+			t.Errorf("%q: %v is no usage error", args, err)
+		case err == nil && len(in.Shown) != len(args):
+			t.Errorf("%q: %d words recorded", args, len(in.Shown))
+		case err == nil && (run.DrainTimeout < 0 || run.ShutdownTimeout < 0 || run.Interval < 0 || run.Rate.Messages < 0):
+			t.Errorf("%q: %+v", args, run)
+		}
+		set.Values()
+	})
+}

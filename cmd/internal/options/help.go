@@ -47,7 +47,8 @@ func (s *Set) head(o *Option) string {
 // helpEntry writes head and, beside it, what the option does.
 func (s *Set) helpEntry(w io.Writer, head string, o *Option) {
 	text := o.Help
-	if d := s.flags.Lookup(o.Name).DefValue; d != "" && d != "false" && o.Arg != "" {
+	// What the text says of the default by itself is not repeated.
+	if d := s.flags.Lookup(o.Name).DefValue; d != "" && d != "false" && o.Arg != "" && !strings.Contains(text, " "+d+": ") {
 		text += " (default " + d + ")"
 	}
 	lines := wrap(text, helpWidth-helpColumn)

@@ -65,15 +65,14 @@ func (u unit) parse(s string) (time.Duration, error) {
 
 func asciiDuration(d time.Duration) string { return strings.Replace(d.String(), "µs", "us", 1) }
 
-// sizeIfGiven is a size that is not given as long as it has its initial value.
-func sizeIfGiven(p *int64, initial, least int64) value {
-	v := size(p, initial, least)
-	plain := v.get
+// ifGiven shows nothing for the initial value: the option is off.
+func ifGiven(v value) value {
+	initial, get := v.get(), v.get
 	v.get = func() string {
-		if *p == initial {
-			return ""
+		if s := get(); s != initial {
+			return s
 		}
-		return plain()
+		return ""
 	}
 	return v
 }

@@ -10,13 +10,17 @@ func (r *Run) outputOptions(d dialect) []*Option {
 	if !d.perfTest {
 		lines.value, lines.Help = interval(&r.Interval, &r.Report.Interval), "length of the intervals of the lines, the report and the charts; 0: 1 second for the lines, the others by the length of the run"
 	}
+	quiet := "no panel, no lines of progress"
+	if d.perfTest {
+		quiet = "no lines on standard output, and no summary"
+	}
 	return []*Option{
 		lines,
 		{Name: "metrics-format", PerfTest: []string{"mf"}, Arg: "FORMAT", Group: groupOutput, value: choice(&r.MetricsFormat, "default", "default", "compact"), Help: "form of the lines: default or compact"},
 		{Name: "output-file", PerfTest: []string{"o"}, Arg: "FILE", Group: groupOutput, value: text(&r.OutputFile, ""), Help: "write the figures of the lines into this CSV file, too; one that is there is replaced"},
 		{Name: "verbose", LongOnly: true, Group: groupOutput, value: level(&r.Verbose, VerboseEvents), Help: "a line for each publish, confirm, delivery and ack; for slow rates"},
 		{Name: "verbose-full", LongOnly: true, Group: groupOutput, value: level(&r.Verbose, VerboseFull), Help: "the same, with the properties and the size of each message"},
-		{Name: "quiet", Group: groupOutput, value: toggle(&r.Quiet, false), Help: "no panel, no lines of progress"},
+		{Name: "quiet", Group: groupOutput, value: toggle(&r.Quiet, false), Help: quiet},
 	}
 }
 

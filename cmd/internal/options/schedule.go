@@ -27,12 +27,12 @@ type Schedule struct {
 func (s *Schedule) options(d dialect) []*Option {
 	return []*Option{
 		{Name: "rate", PerfTest: []string{"r"}, Arg: "MSG/S", Group: groupProduce, value: d.unlimited(rate(&s.Rate, &s.Idle)), Help: "messages per second of each producer channel, evenly spaced; -1: as fast as the broker takes them; 0: none, the producers only connect"},
-		{Name: "publishing-interval", PerfTest: []string{"P"}, Arg: "SECONDS", Group: groupProduce, value: unlessGiven(seconds(&s.Interval, 0, 100*time.Millisecond)), Help: "one message of each producer channel every so many seconds, at least 0.1; the first one within the first interval, see --producer-random-start-delay"},
+		{Name: "publishing-interval", PerfTest: []string{"P"}, Arg: "SECONDS", Group: groupProduce, value: ifGiven(seconds(&s.Interval, 0, 100*time.Millisecond)), Help: "one message of each producer channel every so many seconds, at least 0.1; the first one within the first interval, see --producer-random-start-delay"},
 		{Name: "variable-rate", PerfTest: []string{"vr"}, Arg: "RATE:SECONDS", Many: true, Group: groupProduce, value: stages(&s.Stages, parseStep), Help: "a rate for a time; repeatable: one after the other, for ever; rate 0: a pause"},
 		{Name: "ramp", Arg: "FROM:TO:SECONDS", Group: groupProduce, value: stages(&s.Stages, parseRamp), Help: "a rate that goes evenly from one to the other; repeatable, also between --variable-rate"},
 		{Name: "arrivals", Arg: "HOW", Group: groupProduce, value: choice(&s.Arrivals, "even", "even", "poisson"), Help: "even: messages of a rate are evenly spaced; poisson: they come at random, independent of each other"},
 		{Name: "seed", Arg: "N", Group: groupProduce, value: unsigned(&s.Seed, 1), Help: "determines everything random: the same seed gives the same due times"},
-		{Name: "producer-random-start-delay", PerfTest: []string{"prsd"}, Arg: "SECONDS", Group: groupProduce, value: d.lenient(unlessGiven(seconds(&s.RandomDelay, 0, d.leastDelay))), Help: d.delayHelp()},
+		{Name: "producer-random-start-delay", PerfTest: []string{"prsd"}, Arg: "SECONDS", Group: groupProduce, value: d.lenient(ifGiven(seconds(&s.RandomDelay, 0, d.leastDelay))), Help: d.delayHelp()},
 		{Name: "catch-up", Arg: "all|none|N", Group: groupProduce, value: catchUp(&s.CatchUp), Help: "what to do about messages that are late by over 10 ms and by another message: send all, none, or at most the N last of them; the others are recorded as not sent"},
 	}
 }
@@ -194,18 +194,6 @@ func unsigned(p *uint64, initial uint64) value {
 		*p = n
 		return nil
 	}, "number"}
-}
-
-// unlessGiven shows nothing for 0: the option is off.
-func unlessGiven(v value) value {
-	get := v.get
-	v.get = func() string {
-		if s := get(); s != "0" {
-			return s
-		}
-		return ""
-	}
-	return v
 }
 
 // brief reads a short duration with its unit; 0 is off. The unit is written in ASCII.
