@@ -15,7 +15,7 @@ type Progress struct {
 	phase   atomic.Int32
 	open    atomic.Int32
 	blocked atomic.Int32
-	stop    atomic.Int64
+	stop    atomic.Pointer[Counts] // when publishing stopped; nil before
 
 	mu   sync.Mutex // guards the following
 	self event.Self // from the barrier on
@@ -61,7 +61,10 @@ func (p *Progress) Snapshot() Counts {
 	if e == nil {
 		return c
 	}
-	c.BarrierNS, c.PublishStopNS = e.barrier.Load(), p.stop.Load()
+	c.BarrierNS = e.barrier.Load()
+	if stop := p.stop.Load(); stop != nil {
+		c.PublishStopNS = stop.PublishStopNS
+	}
 	c.Planned = len(e.conns)
 	c.ProducersActive = int(e.publishers.Load())
 	for _, s := range e.consumers {
@@ -84,6 +87,21 @@ func (p *Progress) Snapshot() Counts {
 		c.Sent += p.count.sent.Load()
 	}
 	return c
+}
+
+// AtStop returns what the counters were when the last producer stopped publishing, and false before that.
+func (p *Progress) AtStop() (Counts, bool) {
+	if c := p.stop.Load(); c != nil {
+		return *c, true
+	}
+	return Counts{}, false
+}
+
+// publishingStopped keeps what AtStop returns.
+func (p *Progress) publishingStopped(now int64) {
+	c := p.Snapshot()
+	c.PublishStopNS = now
+	p.stop.Store(&c)
 }
 
 // Failures returns those of the run's failures, in the order in which they came, that are not among the first known of them.

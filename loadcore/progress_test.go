@@ -16,6 +16,9 @@ func TestProgressAgreesWithTheRecord(t *testing.T) {
 	if plan.Progress.Failures(0) != nil || plan.Progress.Self() != (event.Self{}) {
 		t.Error("there is something before the run")
 	}
+	if _, ok := plan.Progress.AtStop(); ok {
+		t.Error("publishing has stopped before the run")
+	}
 	out, rec := runPlan(t, plan)
 	if got := plan.Progress.Failures(0); len(got) != 1 || !reflect.DeepEqual(got, out.Failures) {
 		t.Errorf("failures %+v, want %+v", got, out.Failures)
@@ -25,6 +28,9 @@ func TestProgressAgreesWithTheRecord(t *testing.T) {
 	}
 	if got, want := plan.Progress.Self(), rec.total(); got != want {
 		t.Errorf("%+v, want %+v", got, want)
+	}
+	if c, ok := plan.Progress.AtStop(); !ok || c.PublishStopNS != out.PublishStopNS || c.Sent != out.Sent || c.Received > out.Received {
+		t.Errorf("at the stop: %v, %+v", ok, c)
 	}
 	if c := plan.Progress.Snapshot(); c.Phase != PhaseDone || c.BarrierNS != out.BarrierNS || c.PublishStopNS != out.PublishStopNS || c.Sent != out.Sent || c.Confirmed != out.Confirmed || c.Received != out.Received {
 		t.Errorf("%+v, want %+v", c, *out)

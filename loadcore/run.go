@@ -253,7 +253,7 @@ func (r *run) limitsMissed() string {
 func (r *run) publishingEnded() {
 	if r.outcome.PublishStopNS == event.None {
 		r.outcome.PublishStopNS = r.clock.Now()
-		r.progress.stop.Store(r.outcome.PublishStopNS)
+		r.progress.publishingStopped(r.outcome.PublishStopNS)
 		r.sampler.sample()
 	}
 }

@@ -2,7 +2,9 @@ package main
 
 import (
 	"fmt"
+	"math"
 	"runtime"
+	"time"
 
 	"leveret/capture/event"
 )
@@ -93,6 +95,8 @@ const limitTicks = 5
 
 // limitMark is what was counted up to the end of an interval, to take the difference of two of them.
 type limitMark struct {
+	at        time.Time
+	backlog   int64      // -1: not known
 	self      event.Self // from the barrier on
 	sent, due int64
 	active    int     // producers that had not ended
@@ -140,4 +144,19 @@ func (m limitMarks) shares(p *progressPlan) (*limitShares, bool) {
 		}
 	}
 	return l, true
+}
+
+// growth is by how many messages a second the backlog has grown between the first mark and the last; 0 where that is little
+// beside what is published, or not known.
+func (m limitMarks) growth(p *progressPlan) float64 {
+	if len(m) < 2 || m[0].backlog < 0 || m[len(m)-1].backlog < 0 {
+		return 0
+	}
+	from, to := &m[0], &m[len(m)-1]
+	seconds := to.at.Sub(from.at).Seconds()
+	grown, published := float64(to.backlog-from.backlog), float64((to.sent-from.sent)*p.perMessage)
+	if seconds <= 0 || math.Abs(grown) < max(seconds, published/10) {
+		return 0
+	}
+	return grown / seconds
 }

@@ -4,6 +4,7 @@ import (
 	"runtime"
 	"strings"
 	"testing"
+	"time"
 
 	"leveret/capture/event"
 	"leveret/capture/manifest"
@@ -73,5 +74,22 @@ func TestLimitSharesAreOfTheTimeBetweenMarks(t *testing.T) {
 	}
 	if len(marks) != limitTicks+1 {
 		t.Errorf("%d marks", len(marks))
+	}
+}
+
+// In two seconds 1000 messages were published, each to two queues: growth counts from a tenth of those deliveries on.
+func TestGrowthOfTheBacklog(t *testing.T) {
+	plan, begun := planWith(nil), time.Now()
+	for _, c := range []struct {
+		from, to int64
+		want     float64
+	}{{100, 299, 0}, {100, 500, 200}, {500, 100, -200}, {-1, 500, 0}, {500, -1, 0}} {
+		marks := limitMarks{{at: begun, backlog: c.from, sent: 500}, {at: begun.Add(2 * time.Second), backlog: c.to, sent: 1500}}
+		if got := marks.growth(plan); got != c.want {
+			t.Errorf("from %d to %d: %v a second, want %v", c.from, c.to, got, c.want)
+		}
+	}
+	if got := (limitMarks{{at: begun}}).growth(plan); got != 0 {
+		t.Errorf("growth %v of one mark", got)
 	}
 }

@@ -38,6 +38,9 @@ func (p *panelWatch) view(now time.Time) *panelView {
 // viewLoad adds what there is once load has begun.
 func (p *panelWatch) viewLoad(v *panelView, c *loadcore.Counts) {
 	v.backlog = p.plan.backlog(c)
+	if p.outcome == nil {
+		v.growth = p.marks.growth(p.plan)
+	}
 	v.rates = append(v.rates, p.rates...)
 	totals := p.events(&measured{due: p.due(c), counts: *c, committed: p.previous.committed})
 	averaged := totals

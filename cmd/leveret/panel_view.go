@@ -23,9 +23,10 @@ type panelView struct {
 	rates    []rateRow // none before load begins
 	latency  []latencyRow
 
-	backlog          int64 // messages that the queues hold; negative: not known
-	inFlight, window int64 // confirms awaited, and how many may be; window 0: without confirms
-	open, planned    int   // connections
+	backlog          int64   // messages that the queues hold; negative: not known
+	growth           float64 // of the backlog, messages per second; 0: none worth speaking of
+	inFlight, window int64   // confirms awaited, and how many may be; window 0: without confirms
+	open, planned    int     // connections
 	blocked          int
 	limit            limitName
 	limitText        string
@@ -284,6 +285,12 @@ func (p *panelLayout) addQueues() {
 		text = result.Plural(p.backlog, "message")
 		if p.narrow {
 			text = result.Group(p.backlog)
+		}
+		switch {
+		case p.growth > 0:
+			text += ", growing by " + rateText(p.growth) + "/s"
+		case p.growth < 0:
+			text += ", falling by " + rateText(-p.growth) + "/s"
 		}
 	}
 	if p.window > 0 {

@@ -87,7 +87,7 @@ errors      none
 func TestPanelAt200x50(t *testing.T) {
 	v := aView()
 	v.blocked, v.record.Waiting, v.record.StallNS = 1, true, 250e6
-	v.failures, v.returned = 3, 12345
+	v.failures, v.returned, v.growth = 3, 12345, 1234.5
 	v.errors = []errorRow{{2, "connection 4: lost: EOF; 12 messages were not confirmed"}, {1, "producer 1: NO_ROUTE\x1b[2J über"}}
 	mustShow(t, text(v, 200, 50, false, false), `
 run-1  RabbitMQ 3.10.8 at amqp://guest@localhost:5672
@@ -103,7 +103,7 @@ latency           min      p50      p95      p99      max    messages p99, last 
 confirm        210 µs   480 µs  1.20 ms  3.40 ms  12.0 ms      19,990 ███   ▅▅▅▅▅▅███
 delivery      n/a (backlog)
 
-backlog     120 messages; 110 of 2,000 confirms awaited
+backlog     120 messages, growing by 1,235/s; 110 of 2,000 confirms awaited
 connections 2 of 2 open, 1 blocked by the broker
 limit       the confirm window: producers wait for confirms 83 % of the time
 recorder    719,710 rows, 21.3 MB, 1 stall, 250 ms in all; publishing waits for the disk

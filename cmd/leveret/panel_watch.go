@@ -31,7 +31,7 @@ type panelWatch struct {
 	outcome *manifest.Outcome // nil until the end
 
 	previous measured  // at the end of the last interval; at the barrier before the first one
-	stopped  *measured // when publishing was seen to have stopped; nil before
+	stopped  *measured // when publishing stopped; nil before
 	at       time.Time // phases are known from here
 	phase    loadcore.Phase
 	left     int64 // backlog when draining began
@@ -71,8 +71,8 @@ func newPanelWatch(w watched) *panelWatch {
 // frame looks at what cannot wait for the end of an interval.
 func (p *panelWatch) frame() {
 	c := p.plan.Progress.Snapshot()
-	if p.stopped == nil && c.PublishStopNS != 0 {
-		p.stopped = &measured{due: p.due(&c), counts: c, committed: p.previous.committed}
+	if stop, ok := p.plan.Progress.AtStop(); ok && p.stopped == nil {
+		p.stopped = &measured{due: p.due(&stop), counts: stop, committed: p.previous.committed}
 	}
 	if p.plan.publishing > 0 {
 		p.blocked += min(1, float64(c.Blocked)/float64(p.plan.publishing))
@@ -166,7 +166,7 @@ func (p *panelWatch) measureLimit(m *measured) {
 		p.blockSum += p.blocked / float64(p.looked)
 		p.blocked, p.looked = 0, 0
 	}
-	p.marks.add(limitMark{self: p.plan.Progress.Self(), sent: m.counts.Sent, due: m.due, active: m.counts.ProducersActive, blocked: p.blockSum})
+	p.marks.add(limitMark{at: m.at, backlog: p.plan.backlog(&m.counts), self: p.plan.Progress.Self(), sent: m.counts.Sent, due: m.due, active: m.counts.ProducersActive, blocked: p.blockSum})
 }
 
 // failureGroup are failures that differ in their numbers only.
