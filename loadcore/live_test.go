@@ -58,7 +58,7 @@ func check(t *testing.T, what string, q LiveLatency, count int64, values ...int6
 	}
 }
 
-// Sends at 0, 1, 2 and 3 ms, and one multiple ack for all of them at 5 ms: 5, 4, 3 and 2 ms.
+// W19: sends at 0, 1, 2 and 3 ms, and one multiple ack for all of them at 5 ms: 5, 4, 3 and 2 ms.
 func TestLiveConfirmLatencyOfAMultipleAck(t *testing.T) {
 	l := liveOf(1, 1)
 	for i := range uint64(4) {

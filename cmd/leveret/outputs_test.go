@@ -50,7 +50,7 @@ func TestPerfTestOutputOverRabbitMQ(t *testing.T) {
 	}
 }
 
-// What was published by nobody knows whom, without a time in it, has no latency; and none is shown as 0.
+// C013: what was published by nobody knows whom, without a time in it, has no latency; and none is shown as 0.
 func TestPerfTestOfConsumersAlone(t *testing.T) {
 	t.Setenv("LC_ALL", "C")
 	uri := rabbitmqtest.Shared(t).URI(t)
@@ -65,6 +65,27 @@ func TestPerfTestOfConsumersAlone(t *testing.T) {
 	if code != exitOK || !strings.Contains(stdout, want) || !strings.HasSuffix(stdout, summary) || strings.Contains(stdout, "confirm") ||
 		!strings.Contains(stderr, "consumer latency counts from the time in the messages") {
 		t.Errorf("exit %d\n%s\n%s", code, stdout, stderr)
+	}
+}
+
+// With a rate, and 24 bytes or more, messages carry the time at which they were due: a process of consumers alone has latencies
+// from there. These waited in the queue until that process began.
+func TestPerfTestOfConsumersAloneWithTimesInTheMessages(t *testing.T) {
+	t.Setenv("LC_ALL", "C")
+	uri := rabbitmqtest.Shared(t).URI(t)
+	common := []string{"perf-test", "-h", uri, "-d", "t1", "-u", "q", "-ad", "false", "-s", "24"}
+	begun := time.Now()
+	if code, _, stderr := invoke(t, append(common, "-x", "1", "-y", "0", "-r", "1000", "-prsd", "0", "-C", "50", "--capture", filepath.Join(t.TempDir(), "sent"))...); code != exitOK {
+		t.Fatalf("exit %d\n%s", code, stderr)
+	}
+	code, stdout, stderr := invoke(t, append(common, "-x", "0", "-y", "1", "-p", "-z", "2", "--capture", filepath.Join(t.TempDir(), "received"))...)
+	m := regexp.MustCompile(`(?m)^id: t1, consumer latency min/median/75th/95th/99th/max ([0-9]+)(?:/[0-9]+){4}/([0-9]+) us$`).FindStringSubmatch(stdout)
+	line := regexp.MustCompile(`(?m)^id: t1, time [0-9.]+ s, received: [0-9.]+ msg/s, min/median/75th/95th/99th/max consumer latency: [0-9]{5,}(/[0-9]{5,}){5} us$`)
+	if code != exitOK || m == nil || !line.MatchString(stdout) {
+		t.Fatalf("exit %d\n%s\n%s", code, stdout, stderr)
+	}
+	if longest := time.Duration(number(t, m[2])) * time.Microsecond; longest > time.Since(begun) || longest <= 0 {
+		t.Errorf("the longest is %v", longest)
 	}
 }
 

@@ -249,8 +249,13 @@ func (l *perfLines) analyzed(r *result.Result) (sending, receiving float64, deli
 		}
 		return l.average(*rate*float64(span)/1e9, before, r.Window.EndNS)
 	}
+	delivery = latencyOf(r.Latency.Delivery.Service, r.Counts.Received)
+	if r.Latency.Delivery.Service == nil { // of consumers alone: what the messages told
+		f := l.live.Total()
+		delivery = latencyFrom(&f.Delivery, r.Counts.Received)
+	}
 	return average(r.Rates.Sent, l.before.Sent), average(r.Rates.Received, l.before.Received-r.Window.ReceivedBefore),
-		latencyOf(r.Latency.Delivery.Service, r.Counts.Received), latencyOf(r.Latency.Confirm.Service, r.Counts.Confirmed)
+		delivery, latencyOf(r.Latency.Confirm.Service, r.Counts.Confirmed)
 }
 
 // average is the rate of messages since the last producer began: until a time, so many from the barrier on, of which so many

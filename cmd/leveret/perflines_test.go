@@ -82,7 +82,7 @@ func underLines(t *testing.T, o *options.Run, next loadcore.Recorder, change fun
 var intervalLine = regexp.MustCompile(`^id: t1, time ([0-9]+\.[0-9]{3}) s, sent: ([0-9.]+) msg/s, confirmed: ([0-9.]+) msg/s, nacked: 0 msg/s, received: ([0-9.]+) msg/s, ` +
 	`min/median/75th/95th/99th/max consumer latency: [0-9]+(/[0-9]+){5} us, confirm latency: [0-9]+(/[0-9]+){5} us$`)
 
-// Twice 30 messages with a pause of several intervals between: the pause has lines of zeros, no interval repeats another's
+// C089: twice 30 messages with a pause of several intervals between: the pause has lines of zeros, no interval repeats another's
 // figures, and the rates of all intervals come to what was sent.
 func TestLinesOfARunWithAPause(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "lines.csv")

@@ -125,7 +125,7 @@ func TestStartingLines(t *testing.T) {
 	}
 }
 
-// As many values as headings, in one order, wherever latencies are printed; and none of it beyond ASCII where the reader
+// C087, C088: as many values as headings, in one order, wherever latencies are printed; and none of it beyond ASCII where the reader
 // may not know UTF-8.
 func TestHeadingsMatchValues(t *testing.T) {
 	headings := strings.Split(Heading, "/")
