@@ -7,6 +7,7 @@ import (
 
 	"leveret/capture/manifest"
 	"leveret/loadcore/broker"
+	"leveret/loadcore/wire"
 )
 
 // eachDrive runs a test in every way that connections can be driven.
@@ -325,5 +326,29 @@ func TestConsumePathsAllocateNothing(t *testing.T) {
 			t.Errorf("%+v: %v allocations, %d recorded", spec, allocs, rec.delivered)
 		}
 		e.pacer.close()
+	}
+}
+
+// Limits that fit each other: the consumers have left with all that was sent, and the queue is drained, also one that was
+// deleted with the last of them.
+func TestDrainedByConsumersAtTheirLimit(t *testing.T) {
+	for _, autoDelete := range []bool{false, true} {
+		for _, c := range []manifest.Consumer{{AckEvery: 1, Prefetch: 10}, {AutoAck: true}, {AckEvery: 7, Polling: true}} {
+			ep := embedded(t, broker.Options{})
+			newAdmin(t, ep).ask(&wire.QueueDeclare{Queue: "limited", AutoDelete: autoDelete}, wire.QueueDeclareOkID)
+			noLeaks(t)
+			c.Limit = 500
+			plan := oneQueue(ep, "limited", []manifest.Producer{confirmed(24, 500)}, []manifest.Consumer{c})
+			plan.Topology.Queues[0].AutoDelete = autoDelete
+			out, rec := runPlan(t, plan)
+			complete(t, out, rec, 500)
+			if c.AutoAck { // how many come beyond the limit is the broker's choice
+				continue
+			}
+			plan = oneQueue(ep, "q", []manifest.Producer{confirmed(24, 510)}, []manifest.Consumer{c})
+			if out, _ = runPlan(t, plan); out.Drained {
+				t.Errorf("%+v: %+v", c, *out)
+			}
+		}
 	}
 }

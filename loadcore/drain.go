@@ -24,8 +24,9 @@ import (
 //     there the rounds have to agree for settleTime, unless as many messages have come as were confirmed.
 //  4. A stream keeps what was read, so that its ready count says nothing of rule 2. Each subscription is quiet for settleTime
 //     then, or has all that was confirmed; one from the first message on has also as many as the stream counts.
-//  5. A consumer that has left by itself stands in for one that consumes, where all that it received is acked: nothing comes
-//     behind its cancel-ok. Of a stream it proves what it has counted, and its silence nothing.
+//  5. A consumer that has left by itself, or at its limit, stands in for one that consumes, where all that it received is
+//     acked: nothing comes behind its cancel-ok. Of a stream it proves what it has counted, and its silence nothing. A queue
+//     that is deleted with the last of them was empty if all has come that was confirmed; it is not asked while messages come.
 //
 // The ready count alone proves nothing: it does not count what is unacked. A queue whose consumers put messages back (nack
 // with requeue) is never empty, and is not waited for.
@@ -49,6 +50,9 @@ type drainQueue struct {
 	ready      atomic.Int64 // as answered last; -1: not yet
 	others     atomic.Int64 // consumers that the broker counts beyond ours
 	quietSince int64        // first of the agreeing rounds; 0: none
+	seen       int64        // received, as comes saw it
+	seenAt     int64
+	leaving    bool // a consumer that has reached its limit waits for its cancel-ok
 	proved     bool
 	gaveUp     string // why it cannot be drained
 }
@@ -66,8 +70,24 @@ func (d drainPart) consuming() bool {
 	return d.s.live() && d.s.queues[d.local].state.Load() == subscribed
 }
 
-// hasLeft reports whether the consumer has left by itself, in order: rule 5.
-func (d drainPart) hasLeft() bool { return d.s.left.Load() && !d.s.ended.Load() }
+// hasLeft reports whether the consumer has left by itself, in order, or at its limit with nothing beyond it: rule 5.
+func (d drainPart) hasLeft() bool {
+	s := d.s
+	switch {
+	case s.ended.Load() || !s.finished.Load():
+		return false
+	case s.polls != nil:
+		return !s.polls.asking.Load()
+	case s.left.Load():
+		return true
+	}
+	return s.queues[d.local].state.Load() == cancelled && (s.spec.AutoAck || s.count.acked.Load() == s.count.received.Load())
+}
+
+// leaving reports whether the consumer has been cancelled at its limit and waits for the answer.
+func (d drainPart) leaving() bool {
+	return !d.s.ended.Load() && d.s.queues[d.local].state.Load() == cancelling
+}
 
 // drain empties the queues as far as that can be had, cancels the consumers, and asks what was left.
 func (r *run) drain() {
@@ -277,7 +297,7 @@ func (r *run) rounds(ctx context.Context, queues []*drainQueue) {
 				r.round(ctx, q)
 				if !q.proved && q.gaveUp == "" {
 					left++
-					quiet = quiet && q.quietSince > 0
+					quiet = quiet && (q.quietSince > 0 || q.leaving)
 				}
 			}
 		}
@@ -305,21 +325,43 @@ func (r *run) round(ctx context.Context, q *drainQueue) {
 			parts = append(parts, d)
 		}
 	}
+	q.leaving = slices.ContainsFunc(q.consumers, drainPart.leaving)
 	switch {
+	case len(parts) == 0 && q.leaving:
+		return
 	case len(parts) == 0 && r.anyToCome(q):
 		q.gaveUp = "its consumers had not begun when the run stopped"
 		return
 	case len(parts) == 0:
 		q.gaveUp = "its consumers have stopped before it was empty"
 		return
+	case q.spec.AutoDelete && q.mayVanish() && q.complete(parts) && r.allAcked(ctx, parts):
+		q.proved = true
+		return
 	case consuming == 0 && q.spec.AutoDelete:
 		q.gaveUp = "its consumers have left, and it is deleted with the last of them"
+		return
+	case q.spec.AutoDelete && q.mayVanish() && q.comes(r.clock.Now()):
+		q.quietSince = 0 // a question that finds it gone would cost the channel
 		return
 	case !r.workedOff(parts):
 		q.quietSince = 0 // and the answers would come behind all that is under way to them
 		return
 	}
 	r.ask(ctx, q, parts, consuming)
+}
+
+// mayVanish reports whether the next message may make a consumer leave, and an auto-delete queue go with it.
+func (q *drainQueue) mayVanish() bool {
+	return q.expected >= 0 && slices.ContainsFunc(q.consumers, func(d drainPart) bool { return d.s.limit > 0 || d.s.finished.Load() })
+}
+
+// comes reports whether something has come in the last few seconds.
+func (q *drainQueue) comes(now int64) bool {
+	if n := sumReceived(q.consumers); n != q.seen || q.seenAt == 0 {
+		q.seen, q.seenAt = n, now
+	}
+	return now-q.seenAt < int64(settleTime)
 }
 
 // anyToCome reports whether a consumer of the queue has not begun.

@@ -70,7 +70,7 @@ func TestConsumerLimitStopsProducers(t *testing.T) {
 	ep := embedded(t, broker.Options{})
 	plan := oneQueue(ep, "q", []manifest.Producer{{Size: 12, Confirm: 10}}, []manifest.Consumer{{AckEvery: 1, Prefetch: 10, Limit: 500}, {AckEvery: 5, Prefetch: 10, Limit: 500}})
 	out, _ := runPlan(t, plan)
-	if out.Acked != 1000 || out.StopReason != "all consumers have received their messages" || out.Drained {
+	if out.Acked != 1000 || out.StopReason != "all consumers have received their messages" || out.Drained && out.Sent > 1000 {
 		t.Errorf("%+v", *out)
 	}
 }

@@ -222,7 +222,7 @@ func (r *run) over() string {
 			r.publishingEnded()
 			return ""
 		}
-		return StopSent + r.limitsMissed()
+		return StopSent
 	}
 	return r.consumersOver()
 }
@@ -235,11 +235,11 @@ func (r *run) consumersToCome() bool {
 	})
 }
 
-// limitsMissed says how many consumers wait for more messages than there are.
+// limitsMissed says how many consumers waited for more messages than there were.
 func (r *run) limitsMissed() string {
 	n := 0
 	for _, s := range r.consumers {
-		if s.limit > 0 && s.live() && s.count.received.Load() < int64(s.limit) {
+		if s.limit > 0 && !s.finished.Load() {
 			n++
 		}
 	}
@@ -384,6 +384,9 @@ func (r *run) summarize() {
 	r.mu.Lock()
 	o.StopReason, o.Failures = r.reason, r.failures
 	r.mu.Unlock()
+	if o.StopReason == StopSent {
+		o.StopReason += r.limitsMissed()
+	}
 	for _, p := range r.producers {
 		o.Sent += p.count.sent.Load()
 		o.NotSent += p.count.notSent.Load()
