@@ -21,6 +21,9 @@ func newBar(w io.Writer, quiet bool) *bar {
 	if quiet || !isTerminal(w) {
 		return &bar{}
 	}
+	if c, ok := w.(*console); ok { // of a file the bar learns how wide the terminal is
+		w = c.file
+	}
 	return &bar{out: w, begun: time.Now()}
 }
 
