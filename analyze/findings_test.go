@@ -395,6 +395,18 @@ func TestStreamSubscriptions(t *testing.T) {
 	}
 }
 
+// A stream without a subscription has its messages all the same: they are not unroutable.
+func TestStreamThatNobodyReads(t *testing.T) {
+	m := plan(1, 0)
+	m.Topology.Queues[0].Type = "stream"
+	r := record(t, m)
+	r.send(0, 0, 10, 0)
+	r.ack(0, 0, 10, ms)
+	got := analyzed(t, r.close())
+	checkVerdict(t, got, result.Inconclusive, "nothing_to_judge")
+	checkCounts(t, got.Counts, result.Counts{Sent: 10, Confirmed: 10, QueuedAtStop: 10})
+}
+
 // Producers of several captures are told apart by their tags, queues are one where they have one name.
 func TestSeveralProducingCaptures(t *testing.T) {
 	a, b := plan(1, 0), plan(1, 1)

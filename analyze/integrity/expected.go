@@ -276,6 +276,9 @@ func (x *Expected) addRoutes(capture int, m *manifest.Manifest) {
 			if q < 0 || q >= len(c.queues) || !r.Known {
 				continue
 			}
+			if len(x.queues[c.queues[q]].dests) == 0 { // a stream that nobody reads takes its messages all the same
+				x.addDest(int(c.queues[q]), false)
+			}
 			for _, d := range x.queues[c.queues[q]].dests {
 				if !once[d] {
 					once[d] = true
