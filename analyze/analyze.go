@@ -44,6 +44,8 @@ type Options struct {
 	// MemoryBytes is the budget for what grows with the messages under way, and again for the selection of percentiles;
 	// 0 is DefaultMemoryBytes.
 	MemoryBytes int64
+	// By asks for latencies by ByQueue, ByProducer or ByConsumer, one or several of them, of the first MaxGroups members of each.
+	By []string
 	// Tmp is the directory for temporary files; "" is the system's. They are gone when Run returns.
 	Tmp string
 	// Progress is told how many of how many bytes have been read, from one goroutine; total may grow. May be nil.
@@ -120,6 +122,7 @@ type analysis struct {
 	judgement    integrity.Judgement
 	course       course
 	observed     observed
+	received     []int64 // by consumer, where that is asked for
 	clocksDiffer bool
 
 	read, total int64 // bytes, for Progress
@@ -169,7 +172,7 @@ func (a *analysis) prepare() error {
 		return err
 	}
 	a.latency = newLatencies(a.time)
-	return nil
+	return a.newGroupings()
 }
 
 // joined are the kinds that are joined, by the ledger or (deliveries with acks) beside it: they are read again for the exact
@@ -250,6 +253,7 @@ func (a *analysis) newLedger() *integrity.Ledger {
 	}
 	return integrity.NewLedger(a.expected, a.latency, integrity.Options{
 		MemoryBytes: a.o.MemoryBytes, Tmp: a.o.Tmp, Announce: a.o.Announce, Producers: producers, Examples: examples,
+		Parties: len(a.latency.groupings) > 0,
 	})
 }
 

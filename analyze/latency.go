@@ -33,6 +33,9 @@ type latencies struct {
 	late  cell            // sent less due, over the window
 	ack   cell            // from received to the consumer's ack, over the run
 
+	groupings []*grouping      // nil: nobody asked for any
+	current   []*[groups]*cell // of the groups that the next answer belongs to
+
 	selecting bool
 	// until is how long answers were recorded: a message without one took at least until then. Set before Unconfirmed,
 	// Uncommitted and Undelivered are called; event.None if unknown.
@@ -105,8 +108,14 @@ func (l *latencies) answered(service int, at, sent, due []int64) {
 			continue
 		}
 		l.add(service, n, at[i]-s)
+		for _, g := range l.current {
+			l.addTo(g, service, at[i]-s)
+		}
 		if due != nil && due[i] != event.None {
 			l.add(service+1, n, at[i]-due[i])
+			for _, g := range l.current {
+				l.addTo(g, service+1, at[i]-due[i])
+			}
 		}
 	}
 }
@@ -115,6 +124,9 @@ func (l *latencies) answered(service int, at, sent, due []int64) {
 func (l *latencies) stamped(received, due int64) {
 	if n, _, _ := l.t.find(received); uint(n) < uint(l.t.run) {
 		l.add(deliveryResponse, n, received-due)
+		for _, g := range l.current {
+			l.addTo(g, deliveryResponse, received-due)
+		}
 	}
 }
 
@@ -177,9 +189,17 @@ func (l *latencies) unanswered(service int, sent, due int64) {
 	if uint(n) >= uint(l.t.run) {
 		return
 	}
-	l.cell(service, n).censored.add(l.until, sent)
+	l.censored(service, n, func(c *censored) { c.add(l.until, sent) })
 	if due != event.None {
-		l.cell(service+1, n).censored.add(l.until, due)
+		l.censored(service+1, n, func(c *censored) { c.add(l.until, due) })
+	}
+}
+
+// censored adds to what is censored in an interval, and in the groups that the answer would belong to.
+func (l *latencies) censored(group, interval int, add func(*censored)) {
+	add(&l.cell(group, interval).censored)
+	for _, g := range l.current {
+		add(&cellOf(g, group).censored)
 	}
 }
 
@@ -190,14 +210,15 @@ func (l *latencies) Unsent(due int64, answer integrity.Answer, queues int) {
 	if l.selecting || uint(n) >= uint(l.t.run) {
 		return
 	}
+	unsent := func(c *censored) { c.addUnsent(l.t.stop, due) }
 	switch answer {
 	case integrity.AwaitsConfirm:
-		l.cell(confirmResponse, n).censored.addUnsent(l.t.stop, due)
+		l.censored(confirmResponse, n, unsent)
 	case integrity.AwaitsCommit:
-		l.cell(commitResponse, n).censored.addUnsent(l.t.stop, due)
+		l.censored(commitResponse, n, unsent)
 	}
 	for range queues {
-		l.cell(deliveryResponse, n).censored.addUnsent(l.t.stop, due)
+		l.censored(deliveryResponse, n, unsent)
 	}
 }
 
@@ -225,6 +246,7 @@ func (l *latencies) endCounting() {
 			}
 		}
 	}
+	l.eachGroup(func(c *cell) { c.prepare(nil) })
 	l.late.prepare(nil)
 	l.ack.prepare(nil)
 	l.selecting = true
@@ -279,6 +301,7 @@ func (l *latencies) eachCell(f func(*cell)) {
 			f(l.whole[g])
 		}
 	}
+	l.eachGroup(f)
 	for g := range l.cells {
 		for _, c := range l.cells[g] {
 			if c != nil {

@@ -21,11 +21,15 @@ func TestAgainstReference(t *testing.T) {
 	for seed := range n {
 		h := randomHistory(seed)
 		want := judgeByReference(h)
-		got := analyzed(t, h.record(record(t, h.m)))
+		got, err := Run(t.Context(), []string{h.record(record(t, h.m))}, Options{Tmp: t.TempDir(), By: []string{ByProducer, ByQueue, ByConsumer}})
+		if err != nil {
+			t.Fatal(err)
+		}
 		if !got.Complete {
 			t.Fatalf("seed %d: not complete: %+v", seed, got.Findings)
 		}
 		compare(t, fmt.Sprintf("seed %d", seed), got, want)
+		compareMembers(t, fmt.Sprintf("seed %d", seed), got, want)
 		if t.Failed() {
 			return
 		}
@@ -42,14 +46,44 @@ func compare(t *testing.T, what string, got *result.Result, want *reference) {
 			t.Errorf("%s: queue %d\n got %+v\nwant %+v", what, q, got.Queues[q].Counts, want.queues[q])
 		}
 	}
-	for g, d := range []*result.Distribution{got.Latency.Confirm.Service, got.Latency.Confirm.Response, got.Latency.Delivery.Service, got.Latency.Delivery.Response,
-		got.Latency.Commit.Service, got.Latency.Commit.Response} {
-		compareDistribution(t, fmt.Sprintf("%s: %v", what, groupNames[g]), d, want, g)
-	}
+	compareLatencies(t, what, &got.Latency, want)
 	checkCurve(t, got)
 	fails := want.counts.Lost + want.counts.Duplicates + want.counts.Corrupt + want.counts.OutOfOrder
 	if fails > 0 && got.Verdict != result.Fail {
 		t.Errorf("%s: %s with %+v", what, got.Verdict, want.counts)
+	}
+}
+
+func compareLatencies(t *testing.T, what string, got *result.Latencies, want *reference) {
+	t.Helper()
+	for g, name := range groupNames {
+		compareDistribution(t, fmt.Sprintf("%s: %v", what, name), got.Pick(name[0], name[1]), want, g)
+	}
+}
+
+// compareMembers holds what each producer, queue and consumer has against the reference.
+func compareMembers(t *testing.T, what string, got *result.Result, want *reference) {
+	t.Helper()
+	seen := map[string]bool{}
+	sums := map[string]int64{}
+	for _, g := range got.Groupings {
+		for _, m := range g.Members {
+			member := want.members[m.Name]
+			if member == nil {
+				member = &reference{}
+			}
+			seen[m.Name] = true
+			sums[g.By] += m.Messages
+			compareLatencies(t, what+": "+m.Name, &m.Latency, member)
+		}
+	}
+	for name := range want.members {
+		if !seen[name] {
+			t.Errorf("%s: %s is in no grouping", what, name)
+		}
+	}
+	if c := got.Counts; sums[ByProducer] != c.Sent || sums[ByQueue] != c.Received || sums[ByConsumer] != c.Received {
+		t.Errorf("%s: messages by member are %v, of %d sent, %d received", what, sums, c.Sent, c.Received)
 	}
 }
 
@@ -101,6 +135,7 @@ func (a *answerLog) take(service int, at, sent, due []int64) {
 }
 
 func (a *answerLog) Confirmed(at, sent, due []int64) { a.take(confirmService, at, sent, due) }
+func (a *answerLog) Of(integrity.Party)              {}
 func (a *answerLog) Committed(at, sent, due []int64) { a.take(commitService, at, sent, due) }
 func (a *answerLog) Delivered(at, sent, due []int64) {
 	a.backlog -= int64(len(at))

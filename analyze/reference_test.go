@@ -1,6 +1,7 @@
 package analyze
 
 import (
+	"fmt"
 	"slices"
 
 	"leveret/analyze/result"
@@ -16,12 +17,14 @@ type reference struct {
 	// latency values by group, those of the window; censored ones counted.
 	values   [groups][]int64
 	censored [groups]int64
+	members  map[string]*reference // the same of the messages of one producer, queue or consumer
 
 	sent      map[message]sendEvent
 	answer    map[message]event.SettlementKind
 	answered  map[message]int64
 	returned  map[message]bool
 	firstAt   map[arrival]int64
+	firstBy   map[arrival]int // consumer
 	claimed   map[arrival]bool
 	expected  []int64 // messages, by queue
 	corrupt   []int64 // by queue
@@ -42,7 +45,7 @@ func judgeByReference(h *history) *reference {
 	r := &reference{
 		h: h, queues: make([]result.Counts, len(h.m.Topology.Queues)),
 		sent: map[message]sendEvent{}, answer: map[message]event.SettlementKind{}, answered: map[message]int64{}, returned: map[message]bool{},
-		firstAt: map[arrival]int64{}, claimed: map[arrival]bool{},
+		firstAt: map[arrival]int64{}, firstBy: map[arrival]int{}, members: map[string]*reference{}, claimed: map[arrival]bool{},
 		expected: make([]int64, len(h.m.Topology.Queues)),
 		corrupt:  make([]int64, len(h.m.Topology.Queues)), ownIntact: make([]int64, len(h.m.Topology.Queues)),
 	}
@@ -56,6 +59,9 @@ func judgeByReference(h *history) *reference {
 	r.finishQueues()
 	for g := range r.values {
 		slices.Sort(r.values[g])
+		for _, m := range r.members {
+			slices.Sort(m.values[g])
+		}
 	}
 	return r
 }
@@ -127,7 +133,7 @@ func (r *reference) readDeliveries() {
 			}
 			continue
 		}
-		r.firstAt[a] = e.at
+		r.firstAt[a], r.firstBy[a] = e.at, e.consumer
 		l := lane{a.producer, q, e.consumer}
 		if h, ok := highest[l]; ok && a.seq < h && !e.d.Redelivered && !r.has(q, "x-max-priority") && !r.requeues(q, true) {
 			c.OutOfOrder++
@@ -176,12 +182,26 @@ func (r *reference) has(queue int, argument string) bool {
 	return false
 }
 
-func (r *reference) measure(group int, s sendEvent, at int64) {
+func (r *reference) measure(group int, s sendEvent, at int64, members ...string) {
+	for _, m := range append(members, fmt.Sprintf("producer %d", s.producer)) {
+		r.member(m).measureOne(r.h, group, s, at)
+	}
+	r.measureOne(r.h, group, s, at)
+}
+
+func (r *reference) member(name string) *reference {
+	if r.members[name] == nil {
+		r.members[name] = &reference{}
+	}
+	return r.members[name]
+}
+
+func (r *reference) measureOne(h *history, group int, s sendEvent, at int64) {
 	from := s.at
 	if s.due != event.None {
 		from = s.due
 	}
-	if o := r.h.m.Outcome; from < o.BarrierNS || from > o.PublishStopNS {
+	if o := h.m.Outcome; from < o.BarrierNS || from > o.PublishStopNS {
 		return
 	}
 	if at == event.None {
@@ -204,16 +224,21 @@ func (r *reference) measureUnsent(s sendEvent) {
 	if o := r.h.m.Outcome; s.due == event.None || s.due < o.BarrierNS || s.due > o.PublishStopNS {
 		return
 	}
+	own := r.member(fmt.Sprintf("producer %d", s.producer))
 	if r.h.m.Producers[s.producer].Confirm > 0 {
 		r.censored[confirmResponse]++
+		own.censored[confirmResponse]++
 	}
 	if r.h.m.Producers[s.producer].TxSize > 0 {
 		r.censored[commitResponse]++
+		own.censored[commitResponse]++
 	}
 	route := r.h.m.Topology.Routes[s.route]
 	for _, q := range route.Queues {
 		if route.Known && r.h.m.Outcome.Queues[q].Consumed {
 			r.censored[deliveryResponse]++
+			own.censored[deliveryResponse]++
+			r.member(r.h.m.Topology.Queues[q].Name).censored[deliveryResponse]++
 		}
 	}
 }
@@ -239,7 +264,7 @@ func (r *reference) judgeDelivery(m message, s sendEvent) {
 	if !route.Known {
 		for q := range r.queues {
 			if at, ok := r.firstAt[arrival{m, q}]; ok {
-				r.measure(deliveryService, s, at)
+				r.measureDelivery(m, q, s, at)
 			}
 		}
 		return
@@ -260,14 +285,18 @@ func (r *reference) judgeDelivery(m message, s sendEvent) {
 		switch {
 		case !r.h.m.Outcome.Queues[q].Consumed:
 		case ok:
-			r.measure(deliveryService, s, at)
+			r.measureDelivery(m, q, s, at)
 		case !refused:
-			r.measure(deliveryService, s, event.None)
+			r.measure(deliveryService, s, event.None, r.h.m.Topology.Queues[q].Name)
 			if !r.claimed[arrival{m, q}] {
 				r.missing(m, q)
 			}
 		}
 	}
+}
+
+func (r *reference) measureDelivery(m message, q int, s sendEvent, at int64) {
+	r.measure(deliveryService, s, at, r.h.m.Topology.Queues[q].Name, fmt.Sprintf("consumer %d", r.firstBy[arrival{m, q}]))
 }
 
 // publish counts for a queue what became of a message on its way there.

@@ -39,6 +39,7 @@ func (a *analysis) result() *result.Result {
 	r.ConfirmFrames = a.observed.frames.result()
 	r.LatencyNote = a.latencyNote(r)
 	r.LatencyRemarks = a.latencyRemarks()
+	r.Groupings = a.describeGroupings()
 	for g, name := range groupNames {
 		if c, ok := a.latency.whole[g].curve(name[0], name[1]); ok {
 			r.Curves = append(r.Curves, c)

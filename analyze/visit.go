@@ -108,12 +108,16 @@ func (v *visitor) deliveries(r *rows) {
 	}
 	v.a.time.add(d.Received, func(c *intervalCounts) *int64 { return &c.received })
 	v.a.time.countBefore(d.Received)
+	v.a.countReceived(d.Capture, d.Consumer)
 }
 
 // stamped makes latencies of the due times in the stamps of messages whose producers were not recorded. What has the
 // redelivered flag is left out: it is not known to be the first delivery.
 func (v *visitor) stamped(d *integrity.DeliveryRows, due []int64) {
 	for i, t := range due {
+		if len(v.a.latency.groupings) > 0 {
+			v.a.latency.Of(integrity.Party{Producer: -1, Queue: v.a.expected.Queue(d.Capture, d.Queue[i]), ConsumerCapture: d.Capture, Consumer: int(d.Consumer[i])})
+		}
 		if t != event.None && event.Body(d.Body[i]) == event.Intact && d.Redelivered[i] == 0 {
 			v.a.latency.stamped(d.Received[i], t)
 		}

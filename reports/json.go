@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"slices"
 	"unicode/utf16"
 	"unicode/utf8"
 
@@ -80,6 +81,13 @@ func plain(r *result.Result) *result.Result {
 	plainDistribution(&c.AckLatency)
 	if f := c.ConfirmFrames; f != nil && !isFinite(f.Mean) {
 		c.ConfirmFrames = nil
+	}
+	c.Groupings = slices.Clone(c.Groupings)
+	for i := range c.Groupings {
+		c.Groupings[i].Members = append([]result.Member{}, c.Groupings[i].Members...)
+		for k := range c.Groupings[i].Members {
+			plainLatencies(&c.Groupings[i].Members[k].Latency)
+		}
 	}
 	c.Generator = plainGenerator(c.Generator)
 	c.Intervals = append([]result.Interval{}, c.Intervals...)

@@ -1,6 +1,7 @@
 package reports
 
 import (
+	"encoding/json"
 	"strings"
 	"testing"
 
@@ -99,5 +100,35 @@ func TestAcksAndFrames(t *testing.T) {
 		if !strings.Contains(text, want) {
 			t.Errorf("%q is missing in\n%s", want, textOf(t, r, TextOptions{}))
 		}
+	}
+}
+
+// A grouping is a table of its first members, and a line about all of them.
+func TestGroupings(t *testing.T) {
+	r := baseResult()
+	g := result.Grouping{By: "consumer", Total: 30, LeastMessages: 6, MedianMessages: 7, MostMessages: 14000}
+	for i := range 30 {
+		m := result.Member{Name: "consumer " + strings.Repeat("x", i), Messages: int64(i)}
+		if i > 0 {
+			m.Latency.Delivery.Service = &result.Distribution{Count: 3, Censored: 1, P50NS: ptr(int64(i) * 1e6), MaxNS: ptr(int64(i) * 2e6), AtLeastNS: ptr(int64(90e6))}
+		}
+		g.Members = append(g.Members, m)
+	}
+	r.Groupings = []result.Grouping{g}
+	text := flat(t, r)
+	for _, want := range []string{
+		"By consumer (messages received by it, service latency)", "delivery (ms) messages 50 % 99 % max consumer 0 - - - consumer x 1 1.000 >=90.00 >=90.00",
+		"Of 30 consumers the least has 6, the median 7, the most 14,000 messages. The first 20 are shown.",
+	} {
+		if !strings.Contains(text, want) {
+			t.Errorf("%q is missing in\n%s", want, textOf(t, r, TextOptions{}))
+		}
+	}
+	if strings.Contains(text, strings.Repeat("x", 20)+" ") {
+		t.Error("more than the first are shown")
+	}
+	var got result.Result
+	if err := json.Unmarshal(jsonOf(t, r), &got); err != nil || len(got.Groupings) != 1 || len(got.Groupings[0].Members) != 30 {
+		t.Errorf("%v %+v", err, got.Groupings)
 	}
 }

@@ -46,6 +46,7 @@ func Text(w io.Writer, r *result.Result, o TextOptions) error {
 	p.queues(r)
 	p.rates(r)
 	p.latencies(r)
+	p.groupings(r)
 	p.generator(r)
 	p.intervals(r, o.Intervals)
 	p.spans(r)

@@ -72,6 +72,7 @@ func (l *Ledger) intact(r *DeliveryRows, i, j int, d int32) {
 	c.unique += int64(n)
 	ln.next, ln.low = seq+uint64(n), min(ln.low, seq)
 	rt := &l.x.routes[pg.route]
+	l.of(p, d, r.Capture, int(r.Consumer[i]))
 	switch {
 	case !rt.known:
 		l.delivered(pg, slot, r.Received[i:j]...)
@@ -113,6 +114,7 @@ func (l *Ledger) intactOne(r *DeliveryRows, k int, p *producer, pg *page, a *arr
 		l.elsewhere(rt, d, 1)
 		return
 	}
+	l.of(p, d, r.Capture, int(r.Consumer[k]))
 	l.delivered(pg, slot, r.Received[k])
 	if rt.known {
 		pg.open--

@@ -267,6 +267,14 @@ func (x *Expected) dest(capture int, queue, consumer uint16) int32 {
 	return x.subscription(c, queue, consumer)
 }
 
+// Queue is the number of a capture's queue among those of all captures, by their names; -1 where the manifest does not tell.
+func (x *Expected) Queue(capture int, queue uint16) int {
+	if qs := x.captures[capture].queues; int(queue) < len(qs) {
+		return int(qs[queue])
+	}
+	return -1
+}
+
 func (x *Expected) addRoutes(capture int, m *manifest.Manifest) {
 	c := &x.captures[capture]
 	for _, r := range m.Topology.Routes {

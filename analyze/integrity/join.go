@@ -156,7 +156,7 @@ func (l *Ledger) sendOne(p *producer, pg *page, slot int, sent, due int64) {
 	if sent == event.None {
 		l.total.notSent++
 		if due != event.None {
-			l.answers.Unsent(due, p.awaited(), len(l.x.routes[pg.routeOf(slot)].waits))
+			l.unsent(p, due, &l.x.routes[pg.routeOf(slot)])
 		}
 		for _, d := range l.x.routes[pg.routeOf(slot)].all {
 			l.destCounts(d).published.notSent++
@@ -171,7 +171,7 @@ func (l *Ledger) sendOne(p *producer, pg *page, slot int, sent, due int64) {
 	l.answers.Expected([]int64{sent}, len(rt.waits))
 	l.countRoute(rt, 1)
 	l.meetConfirm(p, pg, slot)
-	l.meetArrivals(pg, slot, rt)
+	l.meetArrivals(p, pg, slot, rt)
 	l.release(pg)
 }
 
@@ -180,6 +180,7 @@ func (l *Ledger) meetConfirm(p *producer, pg *page, slot int) {
 	acked := testBit(pg.acked, slot)
 	switch {
 	case acked:
+		l.of(p, -1, -1, -1)
 		l.vouched(p.awaited() == AwaitsCommit, pg, slot, l.earlyTime(pg, confirmDest, slot))
 		p.answered++
 	case pg.nacked != nil && testBit(pg.nacked, slot):
@@ -193,11 +194,12 @@ func (l *Ledger) meetConfirm(p *producer, pg *page, slot int) {
 }
 
 // meetArrivals joins a send with deliveries that were read before it, and notes the ones to come.
-func (l *Ledger) meetArrivals(pg *page, slot int, rt *route) {
+func (l *Ledger) meetArrivals(p *producer, pg *page, slot int, rt *route) {
 	if !rt.known {
 		pg.open++
 		pg.each(func(a *arrivals) {
 			if testBit(a.intact, slot) {
+				l.of(p, a.dest, -1, -1)
 				l.delivered(pg, slot, l.earlyTime(pg, a.dest, slot))
 			}
 		})
@@ -210,10 +212,37 @@ func (l *Ledger) meetArrivals(pg *page, slot int, rt *route) {
 	}
 	for _, d := range rt.waits {
 		if pg.arrived(d, slot) {
+			l.of(p, d, -1, -1)
 			l.delivered(pg, slot, l.earlyTime(pg, d, slot))
 		} else {
 			pg.open++
 		}
+	}
+}
+
+// of tells the answers of whom the next call is; dest and consumer are -1 where there is none.
+func (l *Ledger) of(p *producer, dest int32, consumerCapture, consumer int) {
+	if !l.o.Parties {
+		return
+	}
+	queue := -1
+	if dest >= 0 {
+		queue = l.x.dests[dest].queue
+	}
+	l.answers.Of(Party{Capture: p.capture, Producer: p.number, Queue: queue, ConsumerCapture: consumerCapture, Consumer: consumer})
+}
+
+// unsent hands on a message that was due and never sent.
+func (l *Ledger) unsent(p *producer, due int64, rt *route) {
+	l.of(p, -1, -1, -1)
+	if !l.o.Parties {
+		l.answers.Unsent(due, p.awaited(), len(rt.waits))
+		return
+	}
+	l.answers.Unsent(due, p.awaited(), 0)
+	for _, d := range rt.waits {
+		l.of(p, d, -1, -1)
+		l.answers.Unsent(due, NoAnswer, 1)
 	}
 }
 

@@ -53,6 +53,8 @@ type DeliveryRows struct {
 // Answers takes the times of answered messages while the ledger joins, and at the end those of unanswered ones. All
 // slices have the same length (due may be nil: no message had a due time) and are valid until the call returns.
 type Answers interface {
+	// Of is called, with Options.Parties, before each call of the others but Expected: it says of whom that tells.
+	Of(Party)
 	// Confirmed: at[i] is when the broker first acked a message.
 	Confirmed(at, sent, due []int64)
 	// Committed: at[i] is when the broker answered the commit of a message's transaction.
@@ -73,6 +75,13 @@ type Answers interface {
 	Unsent(due int64, answer Answer, queues int)
 }
 
+// Party says whose message an answer is to, and for a delivery where it came from.
+type Party struct {
+	Capture, Producer         int
+	Queue                     int // in the order of the topology; -1: no delivery
+	ConsumerCapture, Consumer int // -1 where no consumer is known
+}
+
 // Answer is what a producer awaits of the broker for each message.
 type Answer uint8
 
@@ -89,6 +98,8 @@ type Options struct {
 	Announce    func(string) // called once before a temporary file is made; may be nil
 	Producers   int          // how many producers there are, as far as known
 	Examples    int          // messages named by a finding
+	// Parties: Answers are told of whom each call is, and Unsent is called for each queue alone.
+	Parties bool
 }
 
 // Ledger joins rows and counts. Not safe for concurrent use.
@@ -220,3 +231,21 @@ func (l *Ledger) SpilledBytes() int64 { return l.pager.spilled() }
 
 // RoutesKnown tells whether it is known of every message that was sent which queues it should reach.
 func (l *Ledger) RoutesKnown() bool { return l.total.unknownRoute == 0 }
+
+// Sent is how many messages each producer of the captures sent, in their order.
+func (l *Ledger) Sent() (sent []int64) {
+	for c, ps := range l.producers {
+		n := len(ps)
+		if m := l.x.captures[c].manifest; m != nil {
+			n = max(n, len(m.Producers))
+		}
+		for i := range n {
+			if i < len(ps) && ps[i] != nil {
+				sent = append(sent, ps[i].sent)
+			} else {
+				sent = append(sent, 0)
+			}
+		}
+	}
+	return sent
+}

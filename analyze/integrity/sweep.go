@@ -102,6 +102,7 @@ func (l *Ledger) finishWord(p *producer, pg *page, n uint64, w int) {
 	if p.awaits != NoAnswer {
 		for left := sent &^ pg.acked[w] &^ word(pg.nacked, w); left != 0; left &= left - 1 {
 			sent, due := l.timesOf(pg, w<<6+bits.TrailingZeros64(left))
+			l.of(p, -1, -1, -1)
 			if p.awaits == AwaitsCommit {
 				l.answers.Uncommitted(sent, due)
 			} else {
@@ -110,7 +111,7 @@ func (l *Ledger) finishWord(p *producer, pg *page, n uint64, w int) {
 		}
 	}
 	if p.awaits == AwaitsCommit {
-		refused |= l.forgo(pg, w, sent&^pg.acked[w]&^refused)
+		refused |= l.forgo(p, pg, w, sent&^pg.acked[w]&^refused)
 	}
 	if pg.routes != nil {
 		for left := sent &^ refused; left != 0; left &= left - 1 {
@@ -126,7 +127,7 @@ func (l *Ledger) finishWord(p *producer, pg *page, n uint64, w int) {
 
 // forgo no longer expects messages (the bits of a word) whose transaction was not committed: the broker keeps none of them.
 // One that arrived nevertheless, intact or damaged, is not taken back. It returns the messages whose queues are known.
-func (l *Ledger) forgo(pg *page, w int, messages uint64) (forgone uint64) {
+func (l *Ledger) forgo(p *producer, pg *page, w int, messages uint64) (forgone uint64) {
 	for left := messages; left != 0; left &= left - 1 {
 		slot := w<<6 + bits.TrailingZeros64(left)
 		rt := &l.x.routes[pg.routeOf(slot)]
@@ -136,14 +137,14 @@ func (l *Ledger) forgo(pg *page, w int, messages uint64) (forgone uint64) {
 		forgone |= left & -left
 		for _, d := range rt.all {
 			if !pg.arrived(d, slot) {
-				l.forgoAt(pg, slot, d, rt.waitsFor(d))
+				l.forgoAt(p, pg, slot, d, rt.waitsFor(d))
 			}
 		}
 	}
 	return forgone
 }
 
-func (l *Ledger) forgoAt(pg *page, slot int, d int32, waits bool) {
+func (l *Ledger) forgoAt(p *producer, pg *page, slot int, d int32, waits bool) {
 	sent, due := l.timesOf(pg, slot)
 	if waits {
 		l.answers.Expected([]int64{sent}, -1)
@@ -153,6 +154,7 @@ func (l *Ledger) forgoAt(pg *page, slot int, d int32, waits bool) {
 		return
 	}
 	l.destCounts(d).attributed++
+	l.of(p, d, -1, -1)
 	l.answers.Undelivered(sent, due)
 }
 
@@ -188,6 +190,7 @@ func (l *Ledger) finishRoute(p *producer, pg *page, n uint64, w int, messages ui
 		for left := missing; left != 0; left &= left - 1 {
 			slot := w<<6 + bits.TrailingZeros64(left)
 			sent, due := l.timesOf(pg, slot)
+			l.of(p, d, -1, -1)
 			l.answers.Undelivered(sent, due)
 			if left&-left&corrupt != 0 {
 				l.destCounts(d).attributed++

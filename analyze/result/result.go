@@ -62,6 +62,9 @@ type Result struct {
 	// LatencyRemarks are sentences on what of the latencies is the plan's doing: rates and work of consumers, polling, transactions.
 	LatencyRemarks []string `json:"latency_remarks,omitempty"`
 
+	// Groupings are those that were asked for.
+	Groupings []Grouping `json:"groupings,omitempty"`
+
 	IntervalNS int64      `json:"interval_ns"`
 	Intervals  []Interval `json:"intervals"`
 	Curves     []Curve    `json:"curves"` // percentile curves for charts, same numbers as Latency where they meet
@@ -367,6 +370,25 @@ func (d *Distribution) Percentiles() [6]Percentile {
 		ps[i] = Percentile{bound, bound != nil}
 	}
 	return ps
+}
+
+// Grouping is a run by producer, consumer or queue. Messages are those sent by a producer, received by a consumer, or received
+// from a queue; the least, the (lower) median and the most tell of all members.
+type Grouping struct {
+	By             string   `json:"by"` // producer, consumer, queue
+	Total          int      `json:"total"`
+	LeastMessages  int64    `json:"least_messages"`
+	MedianMessages int64    `json:"median_messages"`
+	MostMessages   int64    `json:"most_messages"`
+	Members        []Member `json:"members"` // the first 64 of Total
+}
+
+// Member is one member of a grouping, with the latencies of the window's messages. A message without an answer has no consumer, and
+// is with none of them.
+type Member struct {
+	Name     string    `json:"name"`
+	Messages int64     `json:"messages"`
+	Latency  Latencies `json:"latency"`
 }
 
 // FrameSizes are how many messages a frame settled, exact, over all frames. A percentile is the value at nearest rank among the frames.

@@ -50,7 +50,7 @@ func runAnalyze(ctx context.Context, args []string, s streams) (int, error) {
 // unless it is nil, gets the result before it is reported; nil where there is none.
 func analyzeAndReport(ctx context.Context, dirs []string, limits analyze.Options, o *options.Report, quiet bool, s streams, first func(*result.Result)) (int, error) {
 	bar := newBar(s.err, quiet)
-	limits.IntervalNS, limits.Progress = int64(o.Interval), bar.show
+	limits.IntervalNS, limits.Progress, limits.By = int64(o.Interval), bar.show, o.By
 	limits.Announce = func(text string) { fmt.Fprintln(s.err, text) }
 	r, err := analyze.Run(ctx, dirs, limits)
 	bar.end()

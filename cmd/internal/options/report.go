@@ -12,6 +12,7 @@ type Report struct {
 	Charts      string // directory; "" : none
 	ChartFormat []string
 	Interval    time.Duration // 0: chosen by the length of the run
+	By          []string      // queue, producer, consumer
 	Strict      bool
 	NoColor     bool
 }
@@ -30,6 +31,7 @@ func (r *Report) options() []*Option {
 		{Name: "charts", Arg: "DIR", Group: groupReport, value: text(&r.Charts, ""), Help: "write charts into this directory"},
 		{Name: "chart-format", Arg: "FORMAT,...", Group: groupReport, value: choices(&r.ChartFormat, "png,svg", "png", "svg"), Help: "formats of the charts: png, svg"},
 		{Name: "interval", PerfTest: []string{"i"}, Arg: "SECONDS", Group: groupReport, value: seconds(&r.Interval, 0, 0), Help: "length of the intervals in report and charts; 0: chosen by the length of the run"},
+		{Name: "by", Arg: "WHAT,...", Group: groupReport, value: choices(&r.By, "", "queue", "producer", "consumer"), Help: "also messages and latencies by queue, producer or consumer, of the first 64 of each"},
 		{Name: "no-color", Group: groupReport, value: toggle(&r.NoColor, false), Help: "no colors on a terminal; likewise where the variable NO_COLOR is set"},
 		{Name: "strict", Group: groupReport, value: toggle(&r.Strict, false), Help: "exit with 3 also when the verdict is INCONCLUSIVE or there is a warning"},
 	}
