@@ -51,6 +51,9 @@ func secured(e loadcore.Endpoint, o *options.Run, given func(option string) bool
 	if e.TLS == nil && !given("insecure") {
 		tls.Insecure = false // a default, and there is no certificate
 	}
+	if e.TLS == nil && o.OAuth2.TokenEndpoint != "" {
+		tls.Insecure, tls.CACert = false, "" // they are for the token endpoint
+	}
 	if err := e.ConfigureTLS(tls); err != nil {
 		return e, err
 	}

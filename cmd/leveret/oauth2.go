@@ -2,10 +2,13 @@ package main
 
 import (
 	"context"
+	"crypto/tls"
+	"crypto/x509"
 	"errors"
 	"fmt"
 	"net/http"
 	"net/url"
+	"os"
 	"slices"
 	"strings"
 	"sync"
@@ -19,8 +22,9 @@ import (
 )
 
 // tokensOf makes the source of passwords that expire, nil where the options name none. As in PerfTest the token is the
-// password, and the user name is empty: the broker takes it from the token.
-func tokensOf(o *options.OAuth2) (*loadcore.Tokens, error) {
+// password, and the user name is empty: the broker takes it from the token. secured is how the token endpoint's certificate is
+// checked.
+func tokensOf(o *options.OAuth2, secured *tls.Config) (*loadcore.Tokens, error) {
 	if o.TokenEndpoint == "" {
 		if o.ClientID != "" || o.ClientSecret != "" || len(o.Parameters) > 0 {
 			return nil, errors.New("--oauth2-client-id, --oauth2-client-secret and --oauth2-parameters need --oauth2-token-endpoint")
@@ -50,13 +54,41 @@ func tokensOf(o *options.OAuth2) (*loadcore.Tokens, error) {
 		key, value, _ := strings.Cut(p, "=")
 		config.EndpointParams.Add(key, value)
 	}
-	return loadcore.NewTokens(fetchWith(config)), nil
+	return loadcore.NewTokens(fetchWith(config, secured)), nil
+}
+
+// tokenTLS trusts what the system trusts, and --cacert besides: whoever gives tokens need not be certified as the broker is.
+// As in PerfTest, perf-test trusts everybody unless it is told otherwise.
+func (r *recording) tokenTLS() (*tls.Config, error) {
+	o := r.options
+	c := &tls.Config{MinVersion: tls.VersionTLS12}
+	c.InsecureSkipVerify = o.Insecure || r.perfTest && o.CACert == "" && !r.given("use-default-ssl-context")
+	if c.InsecureSkipVerify && strings.HasPrefix(strings.ToLower(o.OAuth2.TokenEndpoint), "https:") {
+		r.connecting = append(r.connecting, "the certificate of --oauth2-token-endpoint is not verified")
+	}
+	if o.CACert == "" || o.OAuth2.TokenEndpoint == "" {
+		return c, nil
+	}
+	text, err := os.ReadFile(o.CACert)
+	if err != nil {
+		return nil, fmt.Errorf("--cacert: %w", err)
+	}
+	if c.RootCAs, err = x509.SystemCertPool(); err != nil {
+		c.RootCAs = x509.NewCertPool() // a system without
+	}
+	if !c.RootCAs.AppendCertsFromPEM(text) {
+		return nil, fmt.Errorf("--cacert: %s holds no PEM certificate", o.CACert)
+	}
+	return c, nil
 }
 
 // fetchWith asks the token endpoint. The answer to a POST with the client's secret is never a redirection that would be
 // followed.
-func fetchWith(config *clientcredentials.Config) func(context.Context) (loadcore.Token, error) {
-	client := &http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+func fetchWith(config *clientcredentials.Config, secured *tls.Config) func(context.Context) (loadcore.Token, error) {
+	client := &http.Client{
+		Transport:     &http.Transport{Proxy: http.ProxyFromEnvironment, TLSClientConfig: secured, DisableKeepAlives: true},
+		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+	}
 	return func(ctx context.Context) (loadcore.Token, error) {
 		t, err := config.Token(context.WithValue(ctx, oauth2.HTTPClient, client))
 		if err != nil {

@@ -186,7 +186,7 @@ func TestOAuth2Errors(t *testing.T) {
 		{"sent elsewhere", elsewhere.URL, s.secret, []string{"307"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			tokens, err := tokensOf(&options.OAuth2{TokenEndpoint: c.endpoint, ClientID: s.id, ClientSecret: c.secret, Parameters: []string{"password=hush"}})
+			tokens, err := tokensOf(&options.OAuth2{TokenEndpoint: c.endpoint, ClientID: s.id, ClientSecret: c.secret, Parameters: []string{"password=hush"}}, nil)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -218,8 +218,53 @@ func TestOAuth2Errors(t *testing.T) {
 		{options.OAuth2{TokenEndpoint: "http://u:hush@h/", ClientID: "x", ClientSecret: "y"}, "the URL holds a user"},
 		{options.OAuth2{TokenEndpoint: "h:1", ClientID: "x", ClientSecret: "y"}, "http://"},
 	} {
-		if _, err := tokensOf(&c.o); err == nil || !strings.Contains(err.Error(), c.want) || strings.Contains(err.Error(), "hush") {
+		if _, err := tokensOf(&c.o, nil); err == nil || !strings.Contains(err.Error(), c.want) || strings.Contains(err.Error(), "hush") {
 			t.Errorf("%v, want %q", err, c.want)
 		}
+	}
+}
+
+// Whose certificate is taken for the token endpoint's: run's verifies, perf-test's does not unless it is told to.
+func TestTokenEndpointOverTLS(t *testing.T) {
+	s := newIssuer(t, time.Minute)
+	secured := httptest.NewTLSServer(s)
+	t.Cleanup(secured.Close)
+	ca := filepath.Join(t.TempDir(), "ca.pem")
+	if err := os.WriteFile(ca, pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: secured.Certificate().Raw}), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		name     string
+		perfTest bool
+		given    string
+		o        options.Run
+		err      string
+		notes    int
+	}{
+		{"run", false, "", options.Run{}, "certificate", 0},
+		{"run, its authority given", false, "", options.Run{CACert: ca}, "", 0},
+		{"run, not verified", false, "", options.Run{Insecure: true}, "", 1},
+		{"perf-test", true, "", options.Run{}, "", 1},
+		{"perf-test with the default context", true, "use-default-ssl-context", options.Run{}, "certificate", 0},
+		{"perf-test with an authority", true, "", options.Run{CACert: ca}, "", 0},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			c.o.OAuth2 = options.OAuth2{TokenEndpoint: secured.URL, ClientID: s.id, ClientSecret: s.secret}
+			r := &recording{options: &c.o, perfTest: c.perfTest, given: func(name string) bool { return name == c.given }}
+			config, err := r.tokenTLS()
+			if err != nil {
+				t.Fatal(err)
+			}
+			tokens, err := tokensOf(&c.o.OAuth2, config)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err = tokens.Renew(t.Context()); (err == nil) != (c.err == "") || err != nil && !strings.Contains(err.Error(), c.err) {
+				t.Errorf("error %v, want %q", err, c.err)
+			}
+			if len(r.connecting) != c.notes {
+				t.Errorf("notes %q", r.connecting)
+			}
+		})
 	}
 }

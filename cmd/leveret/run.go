@@ -162,7 +162,11 @@ func (r *recording) prepare() error {
 	if r.endpoints, r.connecting, err = endpointsOf(o, r.given); err != nil {
 		return err
 	}
-	if r.tokens, err = tokensOf(&o.OAuth2); err != nil {
+	secured, err := r.tokenTLS()
+	if err != nil {
+		return err
+	}
+	if r.tokens, err = tokensOf(&o.OAuth2, secured); err != nil {
 		return err
 	}
 	if note := recoveryNote(o); note != "" {
