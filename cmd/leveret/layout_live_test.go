@@ -182,3 +182,25 @@ func TestC078PredeclaredFromTheCommandLine(t *testing.T) {
 		}
 	}
 }
+
+// A stream is published to, and then read twice from its beginning by others: each subscription gets all of it.
+func TestStreamIsReadTwice(t *testing.T) {
+	node := rabbitmqtest.Shared(t)
+	stream := []string{"--uri", node.URI(t), "--queue", "s", "--stream-queue", "--routing-key", "k", "--confirm", "1000"}
+	published, code, first := record(t, append(stream, "--consumers", "0", "--pmessages", "10000")...)
+	if code != exitOK || published.Counts.Confirmed != 10000 || published.Verdict != result.Inconclusive {
+		t.Fatalf("publishing: exit %d, %s, %+v", code, published.Verdict, published.Counts)
+	}
+	_, code, second := record(t, append(stream, "--producers", "0", "--consumers", "2", "--stream-consumer-offset", "first", "--exit-when", "idle")...)
+	if code != exitOK {
+		t.Fatal("reading: exit", code)
+	}
+	code, stdout, stderr := invoke(t, "analyze", first, second, "--format", "json")
+	var r result.Result
+	if err := json.Unmarshal([]byte(stdout), &r); err != nil {
+		t.Fatalf("exit %d, %v\n%s", code, err, stderr)
+	}
+	if code != exitOK || r.Verdict != result.Pass || r.Counts.Sent != 10000 || r.Counts.Received != 20000 || r.Counts.ReceivedUnique != 20000 || r.Counts.Lost+r.Counts.Missing != 0 {
+		t.Errorf("exit %d, %s, %+v, findings %+v", code, r.Verdict, r.Counts, r.Findings)
+	}
+}

@@ -20,7 +20,6 @@ import (
 type newer struct {
 	listener net.Listener
 	behind   string // address
-	version  string // to say, as long as the real one
 	conns    sync.WaitGroup
 	mu       sync.Mutex
 	refused  int
