@@ -34,12 +34,12 @@ func (p *panelLayout) addQueues() {
 }
 
 func (p *panelLayout) addConnections() {
-	state := span{text: fmt.Sprintf("%s of %s open", result.Group(int64(p.open)), result.Group(int64(p.planned)))}
+	state := fmt.Sprintf("%s of %s open", result.Group(int64(p.open)), result.Group(int64(p.planned)))
 	if p.blocked == 0 {
-		p.labelled(rankMore, "connections", state)
+		p.labelled(rankMore, "connections", span{text: state})
 		return
 	}
-	p.labelled(rankStanding, "connections", state, span{fmt.Sprintf(", %s blocked by the broker", result.Group(int64(p.blocked))), styleWarn})
+	p.labelled(rankStanding, "connections", span{result.Group(int64(p.blocked)) + " blocked by the broker", styleWarn}, span{text: ", " + state})
 }
 
 func (p *panelLayout) addRecorder() {

@@ -104,7 +104,7 @@ confirm        210 µs   480 µs  1.20 ms  3.40 ms  12.0 ms      19,990 ██�
 delivery      n/a (backlog)
 
 backlog     120 messages, growing by 1,235/s; 110 of 2,000 confirms awaited
-connections 2 of 2 open, 1 blocked by the broker
+connections 1 blocked by the broker, 2 of 2 open
 limit       the confirm window: producers wait for confirms 83 % of the time
 recorder    719,710 rows, 21.3 MB, 1 stall, 250 ms in all; publishing waits for the disk
 errors      3 failures, 12,345 returned
