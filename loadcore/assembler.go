@@ -31,7 +31,7 @@ func newAssembler(p *producer, props *wire.Properties) (*assembler, error) {
 	}
 	props = a.stampHeaders(s, props)
 	if err := wire.CheckProperties(props, p.ch.conn.link.limits.FrameMax); err != nil {
-		return nil, err
+		return nil, propertiesError(err)
 	}
 	a.header = wire.AppendHeader(nil, a.channel, 0, props)
 	for i := range a.routes {

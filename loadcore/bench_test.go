@@ -77,10 +77,13 @@ func BenchmarkPublishNoSocket(b *testing.B) {
 		{"12B-window=1000", manifest.Producer{Size: 12, Confirm: 1000}},
 		{"24B-rate", manifest.Producer{Size: 24, Rate: manifest.Rate{Messages: 1, PerNS: 1}}},
 		{"1024B", manifest.Producer{Size: 1024}},
+		{"12B-header-stamp", manifest.Producer{Size: 12, Stamp: manifest.StampHeader}},
+		{"12B-perftest-stamp", manifest.Producer{Size: 12, Stamp: manifest.StampPerfTest}},
+		{"12B-tx=1000", manifest.Producer{Size: 12, TxSize: 1000}},
 	} {
 		c.spec.Batch = 256
 		b.Run(c.name+"/"+ours, func(b *testing.B) { publishNoSocket(b, c.spec) })
-		if c.spec.Confirm == 0 && c.spec.Rate.Messages == 0 {
+		if c.spec.Confirm == 0 && c.spec.Rate.Messages == 0 && c.spec.Stamp == "" && c.spec.TxSize == 0 {
 			b.Run(c.name+"/"+peers, func(b *testing.B) { peerPublishNoSocket(b, c.spec.Size) })
 		}
 	}
@@ -93,19 +96,25 @@ func publishNoSocket(b *testing.B, spec manifest.Producer) {
 	p := e.producers[0]
 	p.sched = newSchedule(manifest.Rate{Messages: 1, PerNS: 0}, 1, 0) // everything is due
 	var acks []byte
+	commitOk := wire.AppendMethod(nil, 1, &wire.TxCommitOk{})
 	m := newMeter()
 	for b.Loop() {
 		n := p.take()
 		if !p.reserve(n) {
 			b.Fatal(rec.Err())
 		}
-		p.enc.stamp(p.seq, n, p.sends.Due)
+		p.stamp(n)
 		if !p.send(n) {
 			b.Fatal("not sent")
 		}
 		if p.win != nil { // one multiple ack keeps the window open
 			acks = wire.AppendAck(acks[:0], 1, p.win.head.Load()-1, true)
 			if err := e.conns[0].feed(acks); err != nil {
+				b.Fatal(err)
+			}
+		}
+		if p.tx != nil && p.tx.committing.Load() {
+			if err := e.conns[0].feed(commitOk); err != nil {
 				b.Fatal(err)
 			}
 		}

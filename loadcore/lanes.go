@@ -54,7 +54,7 @@ func (p *producer) prepare(ctx context.Context) error {
 func (p *producer) encode() error {
 	props, limits := messageProperties(p.spec), p.ch.conn.link.limits
 	if err := wire.CheckProperties(props, limits.FrameMax); err != nil {
-		return err
+		return propertiesError(err)
 	}
 	if p.tx != nil {
 		p.tx.frame = wire.AppendMethod(nil, p.ch.number, &wire.TxCommit{})

@@ -121,7 +121,7 @@ func TestLargeBodiesShareTheirFiller(t *testing.T) {
 		e, _ = bare(specs, nil)
 		for _, p := range e.producers {
 			n := p.take()
-			p.enc.stamp(p.seq, n, nil)
+			p.stamp(n)
 			if n != 1 || !p.send(n) {
 				t.Fatal("not sent")
 			}

@@ -132,7 +132,7 @@ func TestPublishPathAllocatesNothing(t *testing.T) {
 			if n == 0 || !p.reserve(n) {
 				t.Fatal("nothing to send")
 			}
-			p.enc.stamp(p.seq, n, p.sends.Due)
+			p.stamp(n)
 			if !p.send(n) {
 				t.Fatal("not sent")
 			}

@@ -308,3 +308,18 @@ func TestC102MessageTooLarge(t *testing.T) {
 		check(t, mustParse(t, node.URI(t)))
 	})
 }
+
+// Headers cannot be cut in frames: what does not fit is refused once the frame-max is agreed on, and before anything is
+// sent.
+func TestHeadersLargerThanAFrame(t *testing.T) {
+	ep := embedded(t, broker.Options{})
+	noLeaks(t)
+	for _, stamp := range []string{manifest.StampBody, manifest.StampHeader} {
+		plan := oneQueue(ep, "q", []manifest.Producer{{Size: 12, Limit: 1, Stamp: stamp, Properties: &manifest.Properties{Headers: []manifest.Arg{{Key: "long", Value: strings.Repeat("x", 5000)}}}}}, nil)
+		plan.FrameMax = 4096
+		out, err := Run(t.Context(), plan, &memory{})
+		if err == nil || !strings.Contains(err.Error(), "producer 0: --message-properties: ") || !strings.Contains(err.Error(), "4096") || !strings.Contains(err.Error(), "--framemax") || out.Sent != 0 {
+			t.Errorf("%s: %v", stamp, err)
+		}
+	}
+}

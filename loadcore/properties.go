@@ -37,6 +37,11 @@ func messageProperties(s *manifest.Producer) *wire.Properties {
 	return p
 }
 
+// propertiesError is for properties that do not fit the frames that were agreed on with the broker.
+func propertiesError(err error) error {
+	return fmt.Errorf("--message-properties: %w: make them shorter, or allow larger frames (--framemax, as far as the broker does)", err)
+}
+
 func checkMessageProperties(s *manifest.Producer) error {
 	m := s.Properties
 	if m == nil {
