@@ -178,7 +178,7 @@ func TestPanelWithoutColors(t *testing.T) {
 }
 
 // lineOfLoad is a line of progress with rates and latencies.
-var lineOfLoad = regexp.MustCompile(`1 s of 1.5 s  sent [0-9,]+/s  confirmed [0-9,]+/s  received [0-9,]+/s  confirm p50 \S+ \ws p99 \S+ \ws max \S+ \ws  delivery p50`)
+var lineOfLoad = regexp.MustCompile(`[123] s of 3 s  sent [0-9,]+/s  confirmed [0-9,]+/s  received [0-9,]+/s  confirm p50 \S+ \ws p99 \S+ \ws max \S+ \ws  delivery p50`)
 
 // C088: a terminal that can do nothing gets lines, one that is not UTF-8 gets ASCII.
 func TestC088PoorTerminals(t *testing.T) {
@@ -186,11 +186,11 @@ func TestC088PoorTerminals(t *testing.T) {
 		t.Run(environment, func(t *testing.T) {
 			t.Parallel()
 			p := openTerminal(t, 80, 24)
-			cmd, _ := p.start(t, []string{environment}, "", slices.Concat(shortRun, []string{"--capture", filepath.Join(t.TempDir(), "c")})...)
+			cmd, _ := p.start(t, []string{environment}, "", slices.Concat(shortRun, []string{"--time", "3", "--capture", filepath.Join(t.TempDir(), "c")})...)
 			cmd.Wait()
 			p.await(t, "makes the report")
 			text := p.text()
-			if strings.Contains(text, "\x1b") != panel || !panel && !strings.Contains(text, "ended: time limit reached, after 1.5 s") {
+			if strings.Contains(text, "\x1b") != panel || !panel && !strings.Contains(text, "ended: time limit reached, after 3 s") {
 				t.Errorf("a panel: want %v:\n%q", panel, text)
 			}
 			if !panel && !lineOfLoad.MatchString(text) {
@@ -204,11 +204,11 @@ func TestC088PoorTerminals(t *testing.T) {
 }
 
 // Ctrl-C is the terminal's: once it ends the load, twice the program. The broker here reads nothing for half a minute after
-// the hundredth message, so that the first one cannot have ended it.
+// the first message, so that the first one cannot have ended it.
 func TestPanelLeavesCtrlCToTheTerminal(t *testing.T) {
 	p := openTerminal(t, 80, 24)
 	before := p.modes(t)
-	cmd, _ := p.start(t, nil, "", "run", "--queue", "q", "--rate", "1000", "--confirm", "10", "--faults", "stall@100:30s", "--no-analyze",
+	cmd, _ := p.start(t, nil, "", "run", "--queue", "q", "--rate", "1000", "--confirm", "10", "--faults", "stall@1:30s", "--no-analyze",
 		"--capture", filepath.Join(t.TempDir(), "c"))
 	p.await(t, "running")
 	p.Write([]byte{3})
