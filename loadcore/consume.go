@@ -112,7 +112,9 @@ func (s *consumer) subscription(tag []byte) (int, error) {
 
 // received takes the message that basic.deliver announced.
 func (s *consumer) received(st Stamp, b event.Body) {
-	s.touch()
+	if !s.touched {
+		s.touch()
+	}
 	s.tag++
 	q := &s.queues[s.local]
 	q.received++

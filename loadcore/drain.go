@@ -84,6 +84,12 @@ func (d drainPart) hasLeft() bool {
 	return s.queues[d.local].state.Load() == cancelled && (s.spec.AutoAck || s.count.acked.Load() == s.count.received.Load())
 }
 
+// holds reports whether the consumer has been cancelled at its limit with messages beyond it, which it does not ack.
+func (d drainPart) holds() bool {
+	s := d.s
+	return s.finished.Load() && !s.ended.Load() && !s.spec.AutoAck && s.count.received.Load() > int64(s.limit) && s.limit > 0
+}
+
 // leaving reports whether the consumer has been cancelled at its limit and waits for the answer.
 func (d drainPart) leaving() bool {
 	return !d.s.ended.Load() && d.s.queues[d.local].state.Load() == cancelling
@@ -327,7 +333,10 @@ func (r *run) round(ctx context.Context, q *drainQueue) {
 	}
 	q.leaving = slices.ContainsFunc(q.consumers, drainPart.leaving)
 	switch {
-	case len(parts) == 0 && q.leaving:
+	case q.leaving:
+		return
+	case slices.ContainsFunc(q.consumers, drainPart.holds):
+		q.gaveUp = "consumers that have reached their limit hold messages beyond it"
 		return
 	case len(parts) == 0 && r.anyToCome(q):
 		q.gaveUp = "its consumers had not begun when the run stopped"
