@@ -1,9 +1,8 @@
 package main
 
 import (
-	"fmt"
 	"math"
-	"slices"
+	"strings"
 
 	"leveret/capture/manifest"
 	"leveret/loadcore/topology"
@@ -84,19 +83,6 @@ type plannedTotals struct {
 	FanOut            *float64 `json:"deliveries_per_message"`
 }
 
-// flow is messages and messages per second; NaN where unknown. It can be added and scaled.
-type flow struct{ messages, rate float64 }
-
-func (f flow) plus(g flow) flow { return flow{f.messages + g.messages, f.rate + g.rate} }
-func (f flow) times(factor float64) flow {
-	if factor == 0 {
-		return flow{} // of what is unknown, too
-	}
-	return flow{f.messages * factor, f.rate * factor}
-}
-
-var unknownFlow = flow{math.NaN(), math.NaN()}
-
 // known is a number for JSON; nil for one that is not known.
 func known(f float64) *float64 {
 	if math.IsNaN(f) || math.IsInf(f, 0) {
@@ -111,8 +97,15 @@ func planOfRun(r *recording) *planned {
 	topology.Resolve(t)
 	f := newFlows(r)
 	p := &planned{r: r, Broker: "the embedded broker, in this process", Notes: append(append([]string{}, r.notes...), r.layout.notes...)}
-	if r.options.URI != "" {
-		p.Broker = redactURI(r.options.URI)
+	if !embedded(r.options) {
+		var brokers []string
+		for i := range r.endpoints {
+			brokers = append(brokers, r.endpoints[i].String())
+		}
+		p.Broker = strings.Join(brokers, ", ")
+		if len(brokers) > 1 {
+			p.Broker += ": " + string(r.plan.Allocation)
+		}
 	}
 	p.Connections = plannedConnections{
 		Total: r.plan.Connections, Producers: r.options.Producers, Consumers: r.plan.Connections - r.options.Producers,
@@ -143,244 +136,4 @@ func how(t *manifest.Topology, declare bool) string {
 		return "declared if it is not there"
 	}
 	return "declared"
-}
-
-// flows is what goes through the parts of a run.
-type flows struct {
-	r        *recording
-	t        *manifest.Topology
-	each     []flow // of each producer
-	into     []flow // of each queue
-	senders  []int  // producers whose messages reach it, by queue
-	readers  []int  // consumers, by queue
-	unknown  bool   // some route's queues are not known
-	received flow
-}
-
-func newFlows(r *recording) *flows {
-	t := r.plan.Topology
-	f := &flows{r: r, t: t, into: make([]flow, len(t.Queues)), senders: make([]int, len(t.Queues)), readers: make([]int, len(t.Queues))}
-	for i := range r.plan.Consumers {
-		for _, q := range r.plan.Consumers[i].Queues {
-			f.readers[q]++
-		}
-	}
-	for i := range r.plan.Producers {
-		p := &r.plan.Producers[i]
-		one := f.sends(p)
-		f.each = append(f.each, one)
-		routes := t.Routes[p.Route : p.Route+max(p.Routes, 1)]
-		seen := map[int]bool{}
-		for k := range routes {
-			f.unknown = f.unknown || !routes[k].Known
-			for _, q := range routes[k].Queues {
-				f.into[q] = f.into[q].plus(one.times(1 / float64(len(routes))))
-				if !seen[q] {
-					seen[q] = true
-					f.senders[q]++
-				}
-			}
-		}
-	}
-	for q := range t.Queues {
-		f.received = f.received.plus(f.into[q].times(float64(f.deliveries(q))))
-	}
-	if f.unknown {
-		f.received = unknownFlow
-	}
-	return f
-}
-
-// deliveries of each message of a queue: consumers share it, but each reads all of a stream.
-func (f *flows) deliveries(queue int) int {
-	if f.t.Queues[queue].Type == "stream" {
-		return f.readers[queue]
-	}
-	return min(f.readers[queue], 1)
-}
-
-// sends is what one producer sends, as far as limits and rates say it.
-func (f *flows) sends(p *manifest.Producer) flow {
-	if f.r.options.Idle {
-		return flow{}
-	}
-	s := unknownFlow
-	if p.Limit > 0 {
-		s.messages = float64(p.Limit)
-	}
-	if p.Timed() {
-		s.rate = p.MeanRate()
-		if d := int64(f.r.plan.Time); d > 0 {
-			within := *p
-			within.PhaseNS = 0 // phases differ at random
-			if n := float64(within.Planned(d)); !(n >= s.messages) {
-				s.messages = n
-			}
-		}
-	}
-	return s
-}
-
-func (f *flows) totals() plannedTotals {
-	var sent flow
-	for _, one := range f.each {
-		sent = sent.plus(one)
-	}
-	received := f.received
-	if limit := f.consumerLimit(); limit > 0 && !(received.messages <= limit) {
-		received.messages = limit
-	}
-	c := f.r.plan.Consumers
-	if len(c) > 0 && c[0].Nack && c[0].Requeue {
-		received = unknownFlow // what is refused comes again, for ever
-	}
-	t := plannedTotals{Sent: known(sent.messages), SentPerSecond: known(sent.rate), Received: known(received.messages), ReceivedPerSecond: known(received.rate)}
-	if len(f.each) == 0 {
-		t.Received, t.ReceivedPerSecond = nil, nil // what is in the queues
-		return t
-	}
-	if !f.unknown {
-		t.FanOut = f.fanOut()
-	}
-	return t
-}
-
-// consumerLimit is the most that all consumers together take; 0: no limit.
-func (f *flows) consumerLimit() float64 {
-	limit := 0.0
-	for i := range f.r.plan.Consumers {
-		if f.r.plan.Consumers[i].Limit == 0 {
-			return 0
-		}
-		limit += float64(f.r.plan.Consumers[i].Limit)
-	}
-	return limit
-}
-
-// fanOut is how many deliveries a message makes, on the average of producers that send alike.
-func (f *flows) fanOut() *float64 {
-	total := 0.0
-	for i := range f.r.plan.Producers {
-		p := &f.r.plan.Producers[i]
-		routes := f.t.Routes[p.Route : p.Route+max(p.Routes, 1)]
-		for k := range routes {
-			for _, q := range routes[k].Queues {
-				total += float64(f.deliveries(q)) / float64(len(routes))
-			}
-		}
-	}
-	return known(total / float64(len(f.each)))
-}
-
-// queues are the queues in groups of like ones.
-func (f *flows) queues() []plannedQueues {
-	keys := make([]*string, len(f.t.Queues))
-	for i := range f.t.Bindings {
-		keys[f.t.Bindings[i].Queue] = &f.t.Bindings[i].RoutingKey
-	}
-	groups := []plannedQueues{}
-	var last string // how the group's queues are described, names apart
-	for i := range f.t.Queues {
-		q := &f.t.Queues[i]
-		g := plannedQueues{
-			Count: 1, First: q.Name, Last: q.Name, Type: q.Type, Durable: q.Durable, AutoDelete: q.AutoDelete, Exclusive: q.Exclusive,
-			Arguments: append([]manifest.Arg{}, q.Arguments...), How: how(f.t, q.Declare), RoutingKey: keys[i],
-			Producers: f.senders[i], Consumers: f.readers[i], Messages: known(f.into[i].messages), PerSecond: known(f.into[i].rate),
-		}
-		if q.Exclusive {
-			g.How = "declared by the connection of its consumers"
-		}
-		switch l := f.r.layout; {
-		case g.RoutingKey == nil:
-		case l.sequence && *g.RoutingKey == q.Name:
-			g.RoutingKey, g.ByName = nil, true
-		case l.randomKey:
-			g.RoutingKey, g.ByRandomKey = nil, true
-		}
-		if f.unknown {
-			g.Messages, g.PerSecond = nil, nil
-		}
-		if alike := g.alike(); len(groups) > 0 && alike == last {
-			groups[len(groups)-1].Count++
-			groups[len(groups)-1].Last = q.Name
-		} else {
-			groups, last = append(groups, g), alike
-		}
-	}
-	return groups
-}
-
-// alike is the same text for queues that may stand in one group.
-func (g plannedQueues) alike() string {
-	key := "not bound"
-	if g.RoutingKey != nil {
-		key = "by " + *g.RoutingKey
-	}
-	messages, rate := rounded(g.Messages), rounded(g.PerSecond)
-	g.First, g.Last, g.RoutingKey, g.Messages, g.PerSecond = "", "", nil, nil, nil
-	return fmt.Sprint(g, key, messages, rate)
-}
-
-func rounded(f *float64) string {
-	if f == nil {
-		return "unknown"
-	}
-	return fmt.Sprintf("%.6g", *f)
-}
-
-func (f *flows) producers() []plannedProducers {
-	groups := []plannedProducers{}
-	for i, one := range f.each {
-		g := plannedProducers{Messages: known(one.messages), PerSecond: known(one.rate), Queues: f.reach(&f.r.plan.Producers[i])}
-		k := slices.IndexFunc(groups, g.same)
-		if k < 0 {
-			k, groups = len(groups), append(groups, g)
-		}
-		groups[k].Count++
-	}
-	return groups
-}
-
-func (g plannedProducers) same(o plannedProducers) bool {
-	return rounded(g.Messages) == rounded(o.Messages) && rounded(g.PerSecond) == rounded(o.PerSecond) &&
-		(g.Queues == nil) == (o.Queues == nil) && (g.Queues == nil || *g.Queues == *o.Queues)
-}
-
-// reach is how many queues each message of a producer reaches; nil where that is not known, or differs.
-func (f *flows) reach(p *manifest.Producer) *int {
-	routes := f.t.Routes[p.Route : p.Route+max(p.Routes, 1)]
-	n := len(routes[0].Queues)
-	for i := range routes {
-		if !routes[i].Known || len(routes[i].Queues) != n {
-			return nil
-		}
-	}
-	return &n
-}
-
-func (f *flows) consumers() []plannedConsumers {
-	groups := []plannedConsumers{}
-	for i := range f.r.plan.Consumers {
-		c := &f.r.plan.Consumers[i]
-		g, share := plannedConsumers{Queues: len(c.Queues)}, flow{}
-		for _, q := range c.Queues {
-			share = share.plus(f.into[q].times(float64(f.deliveries(q)) / float64(f.readers[q])))
-			g.Shared = g.Shared || f.readers[q] > f.deliveries(q)
-		}
-		if f.unknown || len(f.each) == 0 || c.Nack && c.Requeue {
-			share = unknownFlow
-		}
-		if limit := float64(c.Limit); limit > 0 && !(share.messages <= limit) {
-			share.messages = limit
-		}
-		g.Messages = known(share.messages)
-		k := slices.IndexFunc(groups, func(o plannedConsumers) bool {
-			return o.Queues == g.Queues && o.Shared == g.Shared && rounded(o.Messages) == rounded(g.Messages)
-		})
-		if k < 0 {
-			k, groups = len(groups), append(groups, g)
-		}
-		groups[k].Count++
-	}
-	return groups
 }
