@@ -34,7 +34,7 @@ func (p *page) membersTable(r *result.Result, members []result.Member, from stri
 		t.columns[0].cells = append(t.columns[0].cells, p.clean(elide(members[i].Name, 28)))
 		t.columns[1].cells = append(t.columns[1].cells, shortCount(members[i].Messages))
 	}
-	for _, what := range latencyKinds(r) {
+	for _, what := range r.LatencyKinds() {
 		t.columns = append(t.columns, p.memberColumns(members, what, from)...)
 	}
 	t.write(p)

@@ -86,7 +86,7 @@ func (p *page) lastInterval(r *result.Result) {
 
 // intervalOrigin is "response" where the run has due times, else "service", for confirm and delivery alike.
 func intervalOrigin(r *result.Result) string {
-	for _, what := range latencyKinds(r) {
+	for _, what := range r.LatencyKinds() {
 		if r.Latency.Pick(what, "response") != nil {
 			return "response"
 		}
@@ -252,7 +252,7 @@ func addRateColumns(t *table, r *result.Result, stretches []stretch, merged bool
 		}
 	}
 	add := func(want bool, head string, drop int, n func(*stretch) float64) {
-		if want {
+		if want && !r.SeveralRuns() {
 			t.add(stretches, column{group: group, head: head, drop: drop}, func(s *stretch) string {
 				if s.isShort(r) {
 					return "-"

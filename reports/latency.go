@@ -22,7 +22,7 @@ func (p *page) latencies(r *result.Result) {
 	p.heading("Latency")
 	var shown []side
 	var reasons []string
-	for _, what := range latencyKinds(r) {
+	for _, what := range r.LatencyKinds() {
 		kind, why := latencySides(r, what)
 		shown = append(shown, kind...)
 		reasons = append(reasons, why...)
@@ -39,17 +39,6 @@ func (p *page) latencies(r *result.Result) {
 	if len(shown) > 0 {
 		p.latencyRemarks(r, shown)
 	}
-}
-
-// latencyKinds are those that a run can have. Commits take the place of confirms.
-func latencyKinds(r *result.Result) []string {
-	switch commits := r.Config.PublishTxSize > 0 || r.Latency.Commit.Service != nil; {
-	case commits && (r.Config.Confirm > 0 || r.Latency.Confirm.Service != nil):
-		return []string{"confirm", "commit", "delivery"}
-	case commits:
-		return []string{"commit", "delivery"}
-	}
-	return []string{"confirm", "delivery"}
 }
 
 // latencySides gives the columns of one kind and, for what has no messages, the reasons.

@@ -31,7 +31,7 @@ func (p *page) rates(r *result.Result) {
 			lines = slices.Insert(lines, 2, commits)
 		}
 	}
-	if slices.ContainsFunc(r.Findings, func(f result.Finding) bool { return f.Code == "not_one_run" }) {
+	if r.SeveralRuns() {
 		for i := range lines {
 			lines[i].why = "the captures are not of one run"
 		}

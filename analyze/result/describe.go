@@ -1,6 +1,7 @@
 package result
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -265,6 +266,22 @@ func (r *Result) DueUntil(in *Interval) int64 {
 		return max(in.StartNS, min(in.EndNS, *end))
 	}
 	return in.EndNS
+}
+
+// SeveralRuns tells whether captures of several runs were looked at together: then there is no rate.
+func (r *Result) SeveralRuns() bool {
+	return slices.ContainsFunc(r.Findings, func(f Finding) bool { return f.Code == "not_one_run" })
+}
+
+// LatencyKinds are those that a run can have, as Latencies.Pick names them. Commits take the place of confirms.
+func (r *Result) LatencyKinds() []string {
+	switch commits := r.Config.PublishTxSize > 0 || r.Latency.Commit.Service != nil; {
+	case commits && (r.Config.Confirm > 0 || r.Latency.Confirm.Service != nil):
+		return []string{"confirm", "commit", "delivery"}
+	case commits:
+		return []string{"commit", "delivery"}
+	}
+	return []string{"confirm", "delivery"}
 }
 
 // Pick gives the latency of "confirm", "delivery" or "commit" and whether it counts from "service" or "response"; nil for other words.

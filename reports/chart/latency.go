@@ -148,8 +148,11 @@ func why(r *result.Result, what, from string) string {
 }
 
 func title(what string) string {
-	if what == "confirm" {
+	switch what {
+	case "confirm":
 		return "Confirm"
+	case "commit":
+		return "Commit"
 	}
 	return "Delivery"
 }

@@ -2,6 +2,7 @@ package chart
 
 import (
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -52,7 +53,7 @@ func percentilesSpec(r *result.Result) Spec {
 
 func usableCurves(r *result.Result) []result.Curve {
 	var usable []result.Curve
-	for _, what := range []string{"delivery", "confirm"} { // the higher ones first, as they lie in the chart
+	for _, what := range slices.Backward(r.LatencyKinds()) { // the higher ones first, as they lie in the chart
 		for _, from := range []string{"response", "service"} {
 			for _, c := range r.Curves {
 				if c.What == what && c.From == from && len(c.Points) > 0 {
@@ -80,6 +81,9 @@ var curveStyles = map[string]Style{
 	"confirm response":  {Color: blue, Width: 1.5},
 	"delivery service":  {Color: vermillion, Dash: "dash", Width: 2.2},
 	"confirm service":   {Color: bluishGreen, Dash: "dot", Width: 1.6},
+	// They take the place of confirms; a result with both is of several captures.
+	"commit response": {Color: reddishPurple, Width: 1.5},
+	"commit service":  {Color: skyBlue, Dash: "dot", Width: 1.6},
 }
 
 // percents of result.Distribution.Percentiles.
@@ -170,7 +174,7 @@ func leastCount(curves []result.Curve) int64 {
 func curveNotes(r *result.Result, curves []result.Curve) []string {
 	var behind, notes []string
 	from := map[string]bool{}
-	for _, what := range []string{"confirm", "delivery"} {
+	for _, what := range r.LatencyKinds() {
 		named := false
 		for _, c := range curves {
 			if c.What != what {

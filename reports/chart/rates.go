@@ -22,6 +22,11 @@ type rateLine struct {
 func ratesSpec(r *result.Result) Spec {
 	s := Spec{Name: "rates", Title: "Message rates over time", Marks: marks(r)}
 	t := newTimeline(r)
+	if r.SeveralRuns() {
+		s.NoData = "the captures are not of one run"
+		s.X, s.Y = t.axis(), valueAxis("messages per second", 0, 1)
+		return s
+	}
 	var lines []line
 	var behind []string
 	for _, l := range rateLines(r) {
@@ -87,6 +92,7 @@ func rateLines(r *result.Result) []rateLine {
 		{"due", Style{Color: grey, Width: 5}, func(in *result.Interval) int64 { return in.Due }, c.OpenLoop, 0},
 		{"sent", Style{Color: blue, Width: 2.8}, func(in *result.Interval) int64 { return in.Sent }, c.Producers > 0, r.Counts.Sent},
 		{"confirmed", Style{Color: orange, Dash: "dash", Width: 1.9}, func(in *result.Interval) int64 { return in.Confirmed }, c.Producers > 0 && c.Confirm > 0, r.Counts.Confirmed},
+		{"committed", Style{Color: orange, Dash: "dash", Width: 1.9}, func(in *result.Interval) int64 { return in.Committed }, c.Producers > 0 && c.PublishTxSize > 0, r.Counts.Committed},
 		{"received", Style{Color: bluishGreen, Dash: "dot", Width: 1.4}, func(in *result.Interval) int64 { return in.Received }, c.Consumers > 0, r.Counts.Received},
 	}
 }

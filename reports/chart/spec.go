@@ -64,9 +64,14 @@ type Span struct {
 	Count int     `json:"count"`
 }
 
-// Specs builds all charts of a result, always the same ones in the same order; those without data say why in NoData.
+// Specs builds all charts of a result, always the same ones in the same order (with transactions, commit latency in the place
+// of confirm latency); those without data say why in NoData.
 func Specs(r *result.Result) []Spec {
-	return []Spec{ratesSpec(r), latencySpec(r, "confirm"), latencySpec(r, "delivery"), percentilesSpec(r)}
+	specs := []Spec{ratesSpec(r)}
+	for _, what := range r.LatencyKinds() {
+		specs = append(specs, latencySpec(r, what))
+	}
+	return append(specs, percentilesSpec(r))
 }
 
 // Skipped names the charts that Write does not draw, each with the reason.
