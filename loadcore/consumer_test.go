@@ -352,3 +352,56 @@ func TestDrainedByConsumersAtTheirLimit(t *testing.T) {
 		}
 	}
 }
+
+// Transactions of acks: what is acked counts when it is committed, the tail too, and reading goes on meanwhile.
+func TestTransactionsOfAcks(t *testing.T) {
+	eachDrive(t, func(t *testing.T, set func(*Plan)) {
+		for _, c := range []manifest.Consumer{
+			{AckEvery: 1, Prefetch: 50, TxSize: 10}, {AckEvery: 4, Prefetch: 50, TxSize: 10}, {AckEvery: 7, TxSize: 3}, {AutoAck: true, TxSize: 10},
+			{AckEvery: 1, Polling: true, TxSize: 5}, {AckEvery: 10, Nack: true, TxSize: 10}, {AckEvery: 1, Prefetch: 50, TxSize: 50, Work: []manifest.WorkStage{{WorkNS: 10_000}}},
+		} {
+			ep := embedded(t, broker.Options{})
+			noLeaks(t)
+			plan := oneQueue(ep, "q", []manifest.Producer{confirmed(24, 503)}, []manifest.Consumer{c})
+			set(plan)
+			out, rec := runPlan(t, plan)
+			complete(t, out, rec, 503)
+			if !c.AutoAck && (out.Acked != 503 || out.Queues[0].UnackedAtStop != 0) {
+				t.Errorf("%+v: %+v", c, *out)
+			}
+			if got := newAdmin(t, ep).count("q"); got != 0 {
+				t.Errorf("%+v: %d messages are in the queue", c, got)
+			}
+		}
+	})
+}
+
+// One commit is under way at a time, and covers as many messages as it should.
+func TestOneCommitAtATime(t *testing.T) {
+	e, _ := bare(nil, []manifest.Consumer{{AckEvery: 4, TxSize: 10}})
+	c, s := e.conns[0], e.consumers[0]
+	s.tx.frame = wire.AppendMethod(nil, 1, &wire.TxCommit{})
+	if err := c.feed(deliveries(nil, 1, 33, 12)); err != nil {
+		t.Fatal(err)
+	}
+	ok := wire.AppendMethod(nil, 1, &wire.TxCommitOk{})
+	var acked []int64
+	for range 4 {
+		if s.owes() {
+			t.Error("something is owed while a commit is under way, or before the group is whole")
+		}
+		acked = append(acked, s.count.acked.Load(), int64(s.acked))
+		if s.tx.committing {
+			if err := c.feed(ok); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	// Groups of 4 acks, commits after 10, 20 and 30 messages: 8, 20 and 28 acked; 32 are acked and not committed.
+	if got := fmt.Sprint(acked); got != "[0 8 8 20 20 28 28 32]" {
+		t.Errorf("committed and acked: %s", got)
+	}
+	if err := c.feed(ok); err == nil {
+		t.Error("a commit-ok that nobody asked for is taken")
+	}
+}

@@ -39,11 +39,6 @@ func (c *conn) control(ch *channel, payload []byte) error {
 		}
 		ch.consumer.cancelledByBroker(m.ConsumerTag)
 		return nil
-	case *wire.TxCommitOk:
-		if ch.consumer != nil && ch.consumer.tx != nil && ch.consumer.tx.committing {
-			ch.consumer.commitConfirmed()
-			return nil
-		}
 	case *wire.BasicCancelOk:
 		if ch.consumer != nil && ch.consumer.cancelConfirmed(m.ConsumerTag) {
 			return nil

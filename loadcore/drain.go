@@ -2,14 +2,12 @@ package loadcore
 
 import (
 	"context"
-	"fmt"
 	"slices"
 	"strings"
 	"sync/atomic"
 	"time"
 
 	"leveret/capture/manifest"
-	"leveret/loadcore/wire"
 )
 
 // Draining. Publishing has stopped and the confirms are in. A queue is drained when it is proved that everything in it has
@@ -37,63 +35,6 @@ const (
 	longestPause = 250 * time.Millisecond // it doubles
 	askAtOnce    = 32                     // questions under way at the same time
 )
-
-// drainQueue is one queue while it is drained.
-type drainQueue struct {
-	index     int
-	spec      *manifest.Queue
-	consumers []drainPart
-	expected  int64 // deliveries that will make it (a stream: each of its subscriptions) complete; -1 where that cannot be counted
-	slow      bool  // rule 3
-	owner     *conn // of an exclusive queue: nobody else may ask
-
-	ready      atomic.Int64 // as answered last; -1: not yet
-	others     atomic.Int64 // consumers that the broker counts beyond ours
-	quietSince int64        // first of the agreeing rounds; 0: none
-	seen       int64        // received, as comes saw it
-	seenAt     int64
-	leaving    bool // a consumer that has reached its limit waits for its cancel-ok
-	proved     bool
-	gaveUp     string // why it cannot be drained
-}
-
-// drainPart is one consumer of a queue.
-type drainPart struct {
-	s     *consumer
-	local int // place in the consumer's queues
-}
-
-func (d drainPart) received() int64 { return d.s.queues[d.local].shown.Load() }
-
-// consuming reports whether the consumer still takes from this queue.
-func (d drainPart) consuming() bool {
-	return d.s.live() && d.s.queues[d.local].state.Load() == subscribed
-}
-
-// hasLeft reports whether the consumer has left by itself, in order, or at its limit with nothing beyond it: rule 5.
-func (d drainPart) hasLeft() bool {
-	s := d.s
-	switch {
-	case s.ended.Load() || !s.finished.Load():
-		return false
-	case s.polls != nil:
-		return !s.polls.asking.Load()
-	case s.left.Load():
-		return true
-	}
-	return s.queues[d.local].state.Load() == cancelled && (s.spec.AutoAck || s.count.acked.Load() == s.count.received.Load())
-}
-
-// holds reports whether the consumer has been cancelled at its limit with messages beyond it, which it does not ack.
-func (d drainPart) holds() bool {
-	s := d.s
-	return s.finished.Load() && !s.ended.Load() && !s.spec.AutoAck && s.count.received.Load() > int64(s.limit) && s.limit > 0
-}
-
-// leaving reports whether the consumer has been cancelled at its limit and waits for the answer.
-func (d drainPart) leaving() bool {
-	return !d.s.ended.Load() && d.s.queues[d.local].state.Load() == cancelling
-}
 
 // drain empties the queues as far as that can be had, cancels the consumers, and asks what was left.
 func (r *run) drain() {
@@ -155,86 +96,6 @@ func (r *run) readOut(last context.Context, queues []*drainQueue) {
 	ctx, cancel := context.WithTimeout(last, time.Until(end)/2)
 	defer cancel()
 	r.rounds(ctx, queues)
-}
-
-// note says why a queue is not drained.
-func (q *drainQueue) note(timeout time.Duration) string {
-	switch ready := q.ready.Load(); {
-	case q.gaveUp != "":
-		return fmt.Sprintf("queue %s: %s", q.spec.Name, q.gaveUp)
-	case ready > 0:
-		return fmt.Sprintf("queue %s: %d messages were still ready when the drain ended (drain timeout %v)", q.spec.Name, ready, timeout)
-	}
-	return fmt.Sprintf("queue %s: it could not be proved that all was received within %v", q.spec.Name, timeout)
-}
-
-// confirmNotes says whose confirms are missing.
-func (r *run) confirmNotes() (notes []string) {
-	for _, p := range r.producers {
-		if n := p.unsettled(); n > 0 {
-			what := "unconfirmed"
-			if p.tx != nil {
-				what = "uncommitted"
-			}
-			notes = append(notes, fmt.Sprintf("producer %d: %d messages %s", p.index, n, what))
-		}
-	}
-	return notes
-}
-
-// proveArrived is rule 1.
-func (r *run) proveArrived(ctx context.Context) error {
-	return forEach(len(r.producers), askAtOnce, func(i int) error {
-		p := r.producers[i]
-		if p.win != nil || p.tx != nil || p.seq == 0 { // confirms and commits say so themselves
-			return nil
-		}
-		for _, q := range r.routeQueues(p) {
-			if err := r.askOnPublishingChannel(ctx, p, q); err != nil {
-				return fmt.Errorf("producer %d: it could not be proved that its messages have arrived: %w", i, err)
-			}
-		}
-		return nil
-	})
-}
-
-// askOnPublishingChannel makes a round trip behind everything that the producer has published: through the queue, or, where
-// the queue may be gone with its last consumer, or is another connection's, and asking for it would cost the channel, through
-// the broker's channel only.
-func (r *run) askOnPublishingChannel(ctx context.Context, p *producer, queue int) error {
-	q := &r.plan.Topology.Queues[queue]
-	leaves := len(r.plan.Consumers) == 0 || // those of other processes, whenever they like
-		slices.ContainsFunc(r.plan.Consumers, func(c manifest.Consumer) bool { return c.Limit > 0 || c.ExitWhen != "" })
-	if owner := r.ownerOf(q, queue); q.AutoDelete && leaves || owner != nil && owner != p.ch.conn {
-		_, err := p.ch.call(ctx, &wire.ExchangeDeclare{Exchange: "amq.direct", Type: "direct", Passive: true}, wire.ExchangeDeclareOkID)
-		return err
-	}
-	_, err := p.ch.call(ctx, &wire.QueueDeclare{Queue: q.Name, Passive: true}, wire.QueueDeclareOkID)
-	return err
-}
-
-// routeQueues are the queues that a producer's messages reach; where that is unknown, all that the run knows.
-func (r *run) routeQueues(p *producer) []int {
-	var reached []int
-	for _, route := range r.routesOf(p) {
-		if !route.Known {
-			all := make([]int, len(r.plan.Topology.Queues))
-			for i := range all {
-				all[i] = i
-			}
-			return all
-		}
-		for _, q := range route.Queues {
-			if !slices.Contains(reached, q) {
-				reached = append(reached, q)
-			}
-		}
-	}
-	return reached
-}
-
-func (r *run) routesOf(p *producer) []manifest.Route {
-	return r.plan.Topology.Routes[p.spec.Route : p.spec.Route+max(p.spec.Routes, 1)]
 }
 
 // drainQueues lists all queues of the topology with their consumers.
@@ -360,19 +221,6 @@ func (r *run) round(ctx context.Context, q *drainQueue) {
 	r.ask(ctx, q, parts, consuming)
 }
 
-// mayVanish reports whether the next message may make a consumer leave, and an auto-delete queue go with it.
-func (q *drainQueue) mayVanish() bool {
-	return q.expected >= 0 && slices.ContainsFunc(q.consumers, func(d drainPart) bool { return d.s.limit > 0 || d.s.finished.Load() })
-}
-
-// comes reports whether something has come in the last few seconds.
-func (q *drainQueue) comes(now int64) bool {
-	if n := sumReceived(q.consumers); n != q.seen || q.seenAt == 0 {
-		q.seen, q.seenAt = n, now
-	}
-	return now-q.seenAt < int64(settleTime)
-}
-
 // anyToCome reports whether a consumer of the queue has not begun.
 func (r *run) anyToCome(q *drainQueue) bool {
 	return slices.ContainsFunc(q.consumers, func(d drainPart) bool { return d.s.begun.Load() == 0 && !d.s.ended.Load() })
@@ -403,55 +251,6 @@ func (r *run) ask(ctx context.Context, q *drainQueue, parts []drainPart, consumi
 	default:
 		q.agreed(parts, r.clock.Now())
 	}
-}
-
-// agreed takes a round in which everything was quiet.
-func (q *drainQueue) agreed(parts []drainPart, now int64) {
-	if q.quietSince == 0 {
-		q.quietSince = now
-	}
-	switch settled := now-q.quietSince >= int64(settleTime); {
-	case q.slow && !q.complete(parts) && !settled:
-	case q.spec.Type == stream && settled && !q.complete(parts) && !q.read(parts):
-		q.gaveUp = "its consumers have left, and it does not show whether they have read all of it"
-	case q.others.Load() > 0 && q.spec.Type != stream: // a consumer of ours that has just been cancelled may still be counted, but not for long
-		if settled {
-			q.gaveUp = fmt.Sprintf("%d other consumers are on it, which may hold messages", q.others.Load())
-		}
-	default:
-		q.proved = true
-	}
-}
-
-// complete reports whether all has come that is expected: of a queue to its consumers together, of a stream to each.
-func (q *drainQueue) complete(parts []drainPart) bool {
-	if q.expected < 0 {
-		return false
-	}
-	if q.spec.Type != stream {
-		return sumReceived(q.consumers) >= q.expected
-	}
-	return !slices.ContainsFunc(parts, func(d drainPart) bool { return d.received() < q.expected })
-}
-
-// read reports whether each subscription of a stream has been quiet to the end, or has read as many messages as the stream
-// counts, from the first on.
-func (q *drainQueue) read(parts []drainPart) bool {
-	return !slices.ContainsFunc(parts, func(d drainPart) bool {
-		return !d.consuming() && !(d.fromFirst() && d.received() >= q.ready.Load())
-	})
-}
-
-// fromFirst reports whether the consumer reads a stream from its first message on.
-func (d drainPart) fromFirst() bool {
-	return slices.ContainsFunc(d.s.spec.Arguments, func(a manifest.Arg) bool { return a.Key == streamOffset && a.Value == "first" })
-}
-
-func sumReceived(parts []drainPart) (n int64) {
-	for _, d := range parts {
-		n += d.received()
-	}
-	return n
 }
 
 // ackPatience is how long a round waits for acks that are withheld. The next round asks again.
