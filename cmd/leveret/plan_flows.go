@@ -31,11 +31,40 @@ type flows struct {
 	readers  []int  // consumers, by queue
 	unknown  bool   // some route's queues are not known
 	received flow
+	ranges   map[[2]int]*routeRange
+}
+
+// routeRange is where the messages go that take some routes in turn.
+type routeRange struct {
+	share map[int]float64 // of a message, by queue
+	known bool
+	alike int // how many queues each message reaches; -1: that differs
+}
+
+// routes of a producer. Many producers have the same.
+func (f *flows) routes(p *manifest.Producer) *routeRange {
+	key := [2]int{p.Route, max(p.Routes, 1)}
+	if r := f.ranges[key]; r != nil {
+		return r
+	}
+	routes := f.t.Routes[key[0] : key[0]+key[1]]
+	r := &routeRange{share: map[int]float64{}, known: true, alike: len(routes[0].Queues)}
+	for i := range routes {
+		r.known = r.known && routes[i].Known
+		if len(routes[i].Queues) != r.alike {
+			r.alike = -1
+		}
+		for _, q := range routes[i].Queues {
+			r.share[q] += 1 / float64(len(routes))
+		}
+	}
+	f.ranges[key] = r
+	return r
 }
 
 func newFlows(r *recording) *flows {
 	t := r.plan.Topology
-	f := &flows{r: r, t: t, into: make([]flow, len(t.Queues)), senders: make([]int, len(t.Queues)), readers: make([]int, len(t.Queues))}
+	f := &flows{r: r, t: t, into: make([]flow, len(t.Queues)), senders: make([]int, len(t.Queues)), readers: make([]int, len(t.Queues)), ranges: map[[2]int]*routeRange{}}
 	for i := range r.plan.Consumers {
 		for _, q := range r.plan.Consumers[i].Queues {
 			f.readers[q]++
@@ -45,17 +74,11 @@ func newFlows(r *recording) *flows {
 		p := &r.plan.Producers[i]
 		one := f.sends(p)
 		f.each = append(f.each, one)
-		routes := t.Routes[p.Route : p.Route+max(p.Routes, 1)]
-		seen := map[int]bool{}
-		for k := range routes {
-			f.unknown = f.unknown || !routes[k].Known
-			for _, q := range routes[k].Queues {
-				f.into[q] = f.into[q].plus(one.times(1 / float64(len(routes))))
-				if !seen[q] {
-					seen[q] = true
-					f.senders[q]++
-				}
-			}
+		r := f.routes(p)
+		f.unknown = f.unknown || !r.known
+		for q, share := range r.share {
+			f.into[q] = f.into[q].plus(one.times(share))
+			f.senders[q]++
 		}
 	}
 	for q := range t.Queues {
@@ -137,12 +160,8 @@ func (f *flows) consumerLimit() float64 {
 func (f *flows) fanOut() *float64 {
 	total := 0.0
 	for i := range f.r.plan.Producers {
-		p := &f.r.plan.Producers[i]
-		routes := f.t.Routes[p.Route : p.Route+max(p.Routes, 1)]
-		for k := range routes {
-			for _, q := range routes[k].Queues {
-				total += float64(f.deliveries(q)) / float64(len(routes))
-			}
+		for q, share := range f.routes(&f.r.plan.Producers[i]).share {
+			total += float64(f.deliveries(q)) * share
 		}
 	}
 	return known(total / float64(len(f.each)))
@@ -224,14 +243,11 @@ func (g plannedProducers) same(o plannedProducers) bool {
 
 // reach is how many queues each message of a producer reaches; nil where that is not known, or differs.
 func (f *flows) reach(p *manifest.Producer) *int {
-	routes := f.t.Routes[p.Route : p.Route+max(p.Routes, 1)]
-	n := len(routes[0].Queues)
-	for i := range routes {
-		if !routes[i].Known || len(routes[i].Queues) != n {
-			return nil
-		}
+	r := f.routes(p)
+	if !r.known || r.alike < 0 {
+		return nil
 	}
-	return &n
+	return &r.alike
 }
 
 func (f *flows) consumers() []plannedConsumers {

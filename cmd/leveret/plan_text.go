@@ -126,7 +126,7 @@ func (q *plannedQueues) loadText() string {
 func amount(messages, rate *float64) string {
 	var parts []string
 	if messages != nil {
-		parts = append(parts, numeral(*messages)+" messages")
+		parts = append(parts, messagesText(*messages))
 	}
 	if rate != nil {
 		parts = append(parts, numeral(*rate)+" a second")
@@ -135,6 +135,13 @@ func amount(messages, rate *float64) string {
 		return "as many messages as come"
 	}
 	return strings.Join(parts, ", ")
+}
+
+func messagesText(f float64) string {
+	if f == 1 {
+		return "1 message"
+	}
+	return numeral(f) + " messages"
 }
 
 func numeral(f float64) string {
@@ -176,7 +183,7 @@ func producerAmount(g plannedProducers, idle bool) string {
 	case g.PerSecond == nil && g.Messages == nil:
 		return "as many messages as the broker takes"
 	case g.PerSecond == nil:
-		return numeral(*g.Messages) + " messages" + each + ", as fast as the broker takes them"
+		return messagesText(*g.Messages) + each + ", as fast as the broker takes them"
 	}
 	return amount(g.Messages, g.PerSecond) + each
 }
@@ -241,7 +248,7 @@ func (p *planned) consumersText() []string {
 			text += ", all of them"
 		}
 		if g.Messages != nil {
-			text += "; " + numeral(*g.Messages) + " messages" + each
+			text += "; " + messagesText(*g.Messages) + each
 			if g.Shared {
 				text += " where consumers of one queue share evenly"
 			}
