@@ -13,13 +13,15 @@ import (
 // Draining. Publishing has stopped and the confirms are in. A queue is drained when it is proved that everything in it has
 // come out, while its consumers still consume:
 //
-//  1. What was published without confirms has arrived in the queue: a passive declare on the producer's own channel answers
-//     after everything that the channel has published before it.
+//  1. What was published without confirms has arrived at the queue: a passive declare on the producer's own channel answers
+//     after the channel has handed on everything that it published before.
 //  2. A round: every consumer of the queue declares it passively on its own channel, and each is told ready 0; everything
 //     that all of them have received is acked; and nothing has come during the round. A delivery that left the queue before
 //     one of the answers precedes that consumer's own answer on its channel, so none is on its way any more.
-//  3. Ready counts of quorum queues and streams may lag, and so may what a lost producer has left in the broker's socket:
-//     there the rounds have to agree for settleTime, unless as many messages have come as were confirmed.
+//  3. Ready counts of quorum queues and streams may lag, and so may what a lost producer has left in the broker's socket. What
+//     was published without confirms may still wait in front of the queue, for RabbitMQ has a queue's process answer
+//     questions before it takes messages. There the rounds have to agree for settleTime, unless as many messages have come as
+//     were confirmed, or sent.
 //  4. A stream keeps what was read, so that its ready count says nothing of rule 2. Each subscription is quiet for settleTime
 //     then, or has all that was confirmed; one from the first message on has also as many as the stream counts.
 //  5. A consumer that has left by itself, or at its limit, stands in for one that consumes, where all that it received is
@@ -103,7 +105,7 @@ func (r *run) drainQueues(unproven bool) []*drainQueue {
 	queues := make([]*drainQueue, len(r.plan.Topology.Queues))
 	for i := range queues {
 		spec := &r.plan.Topology.Queues[i]
-		q := &drainQueue{index: i, spec: spec, expected: r.expected(i), slow: unproven || spec.Type == "quorum" || spec.Type == stream, owner: r.ownerOf(spec, i)}
+		q := &drainQueue{index: i, spec: spec, expected: r.expected(i), slow: unproven || r.lags(i), owner: r.ownerOf(spec, i)}
 		q.ready.Store(-1)
 		queues[i] = q
 	}
@@ -121,6 +123,19 @@ func (r *run) drainQueues(unproven bool) []*drainQueue {
 
 // stream is the queue type that keeps what was read.
 const stream = "stream"
+
+// lags tells whether the queue's own word may come before what is on its way to it: rule 3. A queue that is used as it is may
+// be of any type.
+func (r *run) lags(queue int) bool {
+	if q := &r.plan.Topology.Queues[queue]; !q.Declare || q.Type == "quorum" || q.Type == stream {
+		return true
+	}
+	return slices.ContainsFunc(r.producers, func(p *producer) bool {
+		return p.win == nil && p.tx == nil && slices.ContainsFunc(r.routesOf(p), func(route manifest.Route) bool {
+			return !route.Known || slices.Contains(route.Queues, queue)
+		})
+	})
+}
 
 // expected counts the deliveries of a queue that began empty and whose producers are all known.
 func (r *run) expected(queue int) int64 {

@@ -20,11 +20,17 @@ import (
 func perfTest(t *testing.T, args ...string) (r *result.Result, m *manifest.Manifest, code int, stdout, stderr string) {
 	t.Helper()
 	dir := filepath.Join(t.TempDir(), "capture")
-	code, stdout, stderr = invoke(t, append([]string{"perf-test", "--capture", dir}, args...)...)
+	return recordedBy(t, dir, append([]string{"perf-test", "--capture", dir}, args...))
+}
+
+// recordedBy runs a command line that records into dir.
+func recordedBy(t *testing.T, dir string, args []string) (r *result.Result, m *manifest.Manifest, code int, stdout, stderr string) {
+	t.Helper()
+	code, stdout, stderr = invoke(t, args...)
 	_, report, _ := invoke(t, "analyze", dir, "--format", "json")
 	r, m = new(result.Result), new(manifest.Manifest)
 	if err := json.Unmarshal([]byte(report), r); err != nil {
-		t.Fatalf("perf-test %q: exit %d, no result (%v)\n%s", args, code, err, stderr)
+		t.Fatalf("%q: exit %d, no result (%v)\n%s", args, code, err, stderr)
 	}
 	b, err := os.ReadFile(filepath.Join(dir, manifest.FinalName))
 	if err == nil {
