@@ -32,15 +32,7 @@ func (a *analysis) config() result.Config {
 		addPlaces(&x, m)
 		for i := range m.Producers {
 			p := &m.Producers[i]
-			x.Persistent = x.Persistent && p.Persistent
-			x.Confirm = max(x.Confirm, p.Confirm)
-			x.PublishTxSize = max(x.PublishTxSize, p.TxSize)
-			if i == 0 && x.Schedule == "" {
-				x.Schedule = p.DescribeSchedule()
-			}
-			if i == 0 && x.Publishing == "" {
-				x.Publishing = describePublishing(p, m.Bodies)
-			}
+			addProducer(&x, p, i == 0, m.Bodies)
 			open = open && p.Timed()
 			if open {
 				rate += p.MeanRate()
@@ -66,6 +58,19 @@ func (a *analysis) config() result.Config {
 	x.SizesBytes = a.course.sizes.list()
 	x.EndpointConnections = a.course.connectionsTo(x.Endpoints)
 	return x
+}
+
+// addProducer adds how one producer publishes; of the first of a capture also what only words can say.
+func addProducer(x *result.Config, p *manifest.Producer, first bool, bodies []manifest.Body) {
+	x.Persistent = x.Persistent && p.Persistent
+	x.Confirm = max(x.Confirm, p.Confirm)
+	x.PublishTxSize = max(x.PublishTxSize, p.TxSize)
+	if first && x.Schedule == "" {
+		x.Schedule = p.DescribeSchedule()
+	}
+	if first && x.Publishing == "" {
+		x.Publishing = describePublishing(p, bodies)
+	}
 }
 
 func addQueues(x *result.Config, m *manifest.Manifest, seen map[string]bool) {

@@ -82,13 +82,7 @@ func plain(r *result.Result) *result.Result {
 	if f := c.ConfirmFrames; f != nil && !isFinite(f.Mean) {
 		c.ConfirmFrames = nil
 	}
-	c.Groupings = slices.Clone(c.Groupings)
-	for i := range c.Groupings {
-		c.Groupings[i].Members = append([]result.Member{}, c.Groupings[i].Members...)
-		for k := range c.Groupings[i].Members {
-			plainLatencies(&c.Groupings[i].Members[k].Latency)
-		}
-	}
+	c.Groupings = plainGroupings(c.Groupings)
 	c.Generator = plainGenerator(c.Generator)
 	c.Intervals = append([]result.Interval{}, c.Intervals...)
 	for i := range c.Intervals {
@@ -120,6 +114,17 @@ func plainDistribution(p **result.Distribution) {
 		copied.MeanNS, copied.StdDevNS = finite(d.MeanNS), finite(d.StdDevNS)
 		*p = &copied
 	}
+}
+
+func plainGroupings(all []result.Grouping) []result.Grouping {
+	copied := slices.Clone(all)
+	for i := range copied {
+		copied[i].Members = append([]result.Member{}, copied[i].Members...)
+		for k := range copied[i].Members {
+			plainLatencies(&copied[i].Members[k].Latency)
+		}
+	}
+	return copied
 }
 
 func plainGenerator(g *result.Generator) *result.Generator {

@@ -16,26 +16,7 @@ func (p *page) rates(r *result.Result) {
 		head += ", " + p.clean(r.Window.Text)
 	}
 	p.heading(head)
-	lines := []rateLine{
-		{"sent", r.Rates.Sent, without(r.Config.Producers == 0, "no producers in this run")},
-		{"confirmed", r.Rates.Confirmed, without(r.Config.Producers == 0, "no producers in this run", r.Config.Confirm == 0, "confirms were off")},
-		{"received", r.Rates.Received, without(r.Config.Consumers == 0, "no consumers in this run")},
-		{"drain", r.Rates.Drain, without(r.Config.Consumers == 0 || r.Config.Producers == 0, "no producers or no consumers in this run",
-			true, "too little was received after publishing stopped")},
-	}
-	if r.Config.PublishTxSize > 0 || r.Rates.Committed != nil {
-		commits := rateLine{"committed", r.Rates.Committed, without(r.Config.Producers == 0, "no producers in this run")}
-		if lines[1].value == nil {
-			lines[1] = commits
-		} else {
-			lines = slices.Insert(lines, 2, commits)
-		}
-	}
-	if r.SeveralRuns() {
-		for i := range lines {
-			lines[i].why = "the captures are not of one run"
-		}
-	}
+	lines := rateLines(r)
 	width := 0
 	for _, l := range lines {
 		if l.value != nil {
@@ -69,6 +50,31 @@ func framesLine(f *result.FrameSizes) string {
 		mean = "1 message"
 	}
 	return result.Plural(f.Frames, "frame") + " of " + mean + " on average; 50 % " + result.Group(f.P50) + ", 99 % " + result.Group(f.P99) + ", max " + result.Group(f.Max)
+}
+
+// rateLines are the rates of a run, with the reasons for those that there are not.
+func rateLines(r *result.Result) []rateLine {
+	lines := []rateLine{
+		{"sent", r.Rates.Sent, without(r.Config.Producers == 0, "no producers in this run")},
+		{"confirmed", r.Rates.Confirmed, without(r.Config.Producers == 0, "no producers in this run", r.Config.Confirm == 0, "confirms were off")},
+		{"received", r.Rates.Received, without(r.Config.Consumers == 0, "no consumers in this run")},
+		{"drain", r.Rates.Drain, without(r.Config.Consumers == 0 || r.Config.Producers == 0, "no producers or no consumers in this run",
+			true, "too little was received after publishing stopped")},
+	}
+	if r.Config.PublishTxSize > 0 || r.Rates.Committed != nil {
+		commits := rateLine{"committed", r.Rates.Committed, without(r.Config.Producers == 0, "no producers in this run")}
+		if lines[1].value == nil {
+			lines[1] = commits
+		} else {
+			lines = slices.Insert(lines, 2, commits)
+		}
+	}
+	if r.SeveralRuns() {
+		for i := range lines {
+			lines[i].why = "the captures are not of one run"
+		}
+	}
+	return lines
 }
 
 // rateLine is one rate, or why there is none.
