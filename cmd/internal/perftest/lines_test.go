@@ -166,6 +166,31 @@ func TestHeadingsMatchValues(t *testing.T) {
 	}
 }
 
+// Lines of summaries as they were published, by the parser that reads ours.
+func TestOneParserReadsPublishedSummariesAndOurs(t *testing.T) {
+	text, err := os.ReadFile("testdata/summary.txt")
+	if err != nil {
+		t.Fatal(err)
+	}
+	f := Format{ID: "test-1", Shown: Shown{Producers: true, Confirms: true}, ASCII: true}
+	confirm := latencyOf(3219, 5697, 6025, 7984, 10703, 48067)
+	lines := strings.Split(strings.TrimSpace(string(text)), "\n")
+	lines = append(lines, f.Summary(75123, 0, &Latency{}, &confirm)...)
+	var got []string
+	for _, line := range lines {
+		what, rate, _, values, err := parseSummary(line)
+		if err != nil {
+			t.Error(err)
+		}
+		got = append(got, what+" "+rate+strings.Join(values, "/"))
+	}
+	want := []string{"sending 75123", "receiving 70337", "sending 103132", "receiving 0", "confirm 3219/5697/6025/7984/10703/48067",
+		"sending 75123", "receiving 0", "confirm 3219/5697/6025/7984/10703/48067"}
+	if !slices.Equal(got, want) {
+		t.Errorf("%q, want %q", got, want)
+	}
+}
+
 func TestSummaryLines(t *testing.T) {
 	f := Format{ID: "test-1", Shown: Shown{Producers: true, Consumers: true, Confirms: true}}
 	censored := sample.Confirm
