@@ -395,6 +395,20 @@ func TestStreamSubscriptions(t *testing.T) {
 	}
 }
 
+// What is missing from a queue that was there before may have been removed by rules that nobody knows of.
+func TestMissingFromAQueueThatWasFound(t *testing.T) {
+	m := plan(1, 1)
+	m.Topology.Predeclared, m.Topology.Queues[0].Declare = true, false
+	r := record(t, m)
+	r.send(0, 0, 10, 0)
+	r.ack(0, 0, 10, ms)
+	r.receive(0, 0, 0, 2*ms, seqs(0, 8)...)
+	r.ackAll(0, 3*ms)
+	got := analyzed(t, r.close())
+	checkVerdict(t, got, result.Inconclusive, "missing")
+	checkCounts(t, got.Counts, result.Counts{Sent: 10, Confirmed: 10, Received: 9, ReceivedUnique: 9, Missing: 1})
+}
+
 // A stream without a subscription has its messages all the same: they are not unroutable.
 func TestStreamThatNobodyReads(t *testing.T) {
 	m := plan(1, 0)

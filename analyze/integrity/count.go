@@ -16,6 +16,7 @@ type tally struct {
 	expected    int64 // deliveries
 	published   published
 	unasked     int64 // missing, confirms off
+	unexplained int64 // missing from a queue that the run did not declare
 	unworked    int64 // received, and discarded at the stop before a consumer's work came to them
 	ready       int64 // -1: unknown
 	spans       []span
@@ -104,9 +105,12 @@ func (l *Ledger) judge(t *tally, c *destCounts, waits bool, f *Facts) {
 		t.DiscardedAtStop += absent - queued
 	case judged:
 		t.Missing += absent
-		if c.rule != "" {
+		switch {
+		case c.rule != "":
 			t.RemovedByRule += absent
-		} else {
+		case !t.queue.made:
+			t.unexplained += absent
+		default:
 			t.Lost += c.absent.acked
 			t.MissingUnconfirmed += c.absent.unconfirmed
 			t.unasked += c.absent.unasked

@@ -95,6 +95,10 @@ func (r *report) messages() {
 	r.add(CodeMissing, result.SeverityInconclusive, sumOf(r.ts, func(t *tally) int64 { return t.unasked }), t.uncertainFirst,
 		"%s missing: published without confirms, so the broker never vouched for them; the queue was drained%s",
 		messages(sumOf(r.ts, func(t *tally) int64 { return t.unasked })), r.where(func(t *tally) int64 { return t.unasked }))
+	unexplained := func(t *tally) int64 { return t.unexplained }
+	r.add(CodeMissing, result.SeverityInconclusive, sumOf(r.ts, unexplained), nil,
+		"%s missing from a queue that the run did not declare: its arguments and policies are not known, nor who else consumes from it, and they may explain it%s",
+		messages(sumOf(r.ts, unexplained)), r.where(unexplained))
 	r.add(CodeMissingUnconfirmed, result.SeverityInconclusive, c.MissingUnconfirmed, t.unconfirmedFirst,
 		"%s missing that the broker never confirmed; the queue was drained%s", messages(c.MissingUnconfirmed), r.where(func(t *tally) int64 { return t.MissingUnconfirmed }))
 	r.add(CodeRemovedByRule, result.SeverityWarning, c.RemovedByRule, t.ruleFirst, "%s missing that a rule of the queue may have removed%s",
