@@ -31,7 +31,7 @@ func (p *page) groupings(r *result.Result) {
 func (p *page) membersTable(r *result.Result, members []result.Member, from string) {
 	t := table{keys: 1, columns: []column{{head: "", left: true}, {head: "messages"}}}
 	for i := range members {
-		t.columns[0].cells = append(t.columns[0].cells, p.clean(elide(members[i].Name, 28)))
+		t.columns[0].cells = append(t.columns[0].cells, elide(p.clean(members[i].Name), 28))
 		t.columns[1].cells = append(t.columns[1].cells, shortCount(members[i].Messages))
 	}
 	for _, what := range r.LatencyKinds() {
