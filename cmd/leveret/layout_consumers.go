@@ -140,7 +140,7 @@ func (b *layoutBuilder) countConnections() {
 
 // consumerArguments are those given, and the offset at which streams are read.
 func (b *layoutBuilder) consumerArguments() ([]manifest.Arg, error) {
-	args := slices.Clone(b.o.ConsumerArgs)
+	args := b.lastOfEach("--consumer-args", b.o.ConsumerArgs)
 	if b.o.StreamConsumerOffset == "" {
 		return args, nil
 	}

@@ -76,7 +76,7 @@ func (b *layoutBuilder) queue() (q manifest.Queue, err error) {
 // queueArguments are those given, and those that other options stand for.
 func (b *layoutBuilder) queueArguments() ([]manifest.Arg, error) {
 	o := b.o
-	args := slices.Clone(o.QueueArgs)
+	args := b.lastOfEach("--queue-args", o.QueueArgs)
 	kind := textArgument(args, "x-queue-type")
 	switch wanted, option := b.wantedType(); {
 	case o.QuorumQueue && o.StreamQueue:
@@ -154,6 +154,18 @@ func kindOrClassic(kind string) string {
 		return "classic"
 	}
 	return kind
+}
+
+// lastOfEach keeps the last value of each argument, as PerfTest does; a broker has no place for two.
+func (b *layoutBuilder) lastOfEach(option string, given []manifest.Arg) []manifest.Arg {
+	var args []manifest.Arg
+	for _, a := range given {
+		if argument(args, a.Key) != nil {
+			b.note("%s has %s more than once: the last value counts", option, a.Key)
+		}
+		args = setArgument(args, a.Key, a.Value)
+	}
+	return args
 }
 
 func argument(args []manifest.Arg, key string) any {

@@ -40,6 +40,7 @@ func TestQueueArguments(t *testing.T) {
 		"stream, argument given": {[]string{"--stream-queue", "--queue-args", "x-max-length-bytes=1000000000"}, "stream true false [{x-max-length-bytes 1000000000} {x-queue-type stream} {x-stream-max-segment-size-bytes 500000000}]"},
 		"days":                   {[]string{"--stream-queue", "--max-age", "P5DT8H", "--max-length-bytes", "0", "--leader-locator", "balanced"}, "stream true false [{x-queue-type stream} {x-stream-max-segment-size-bytes 500000000} {x-max-age 460800s} {x-queue-leader-locator balanced}]"},
 		"classic, bounded":       {[]string{"--max-length-bytes", "10mb"}, "classic false true [{x-max-length-bytes 10000000}]"},
+		"given twice":            {[]string{"--queue-args", "x-max-length=10,x-expires=5,x-max-length=20"}, "classic false true [{x-expires 5} {x-max-length 20}]"},
 		"as PerfTest types them": {[]string{"--queue-args", "x-max-length=10,x-overflow=reject-publish,x-single-active-consumer=true,x-dead-letter-exchange=amq.default"},
 			"classic false true [{x-max-length 10} {x-overflow reject-publish} {x-single-active-consumer true} {x-dead-letter-exchange }]"},
 	} {
@@ -126,6 +127,7 @@ func TestLayoutNotes(t *testing.T) {
 		"--autoack --nack":                                       "--nack has no effect",
 		"--autoack --multi-ack-every 5":                          "--multi-ack-every has no effect",
 		"--requeue=false":                                        "--requeue has no effect without --nack",
+		"--queue-args a=1,a=2":                                   "--queue-args has a more than once",
 		"--polling-interval 5":                                   "--polling-interval has no effect without --polling",
 		"--polling --qos 5":                                      "--qos and --global-qos have no effect",
 		"--consumer-rate 10":                                     "give --qos",
