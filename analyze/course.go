@@ -251,6 +251,9 @@ func (a *analysis) followConnections() {
 			a.facts.Blocked++
 			since[k] = c
 		case event.Lost:
+			if a.over(c) {
+				continue
+			}
 			a.facts.ConnectionsLost++
 			a.endedEarly(c)
 			since[k] = c
@@ -275,6 +278,12 @@ func (a *analysis) endSpan(from change, to int64) {
 		s.Text += ": " + from.text
 	}
 	a.facts.Spans = append(a.facts.Spans, s)
+}
+
+// over: the drain had ended, and a connection that was then not closed in time has missed nothing.
+func (a *analysis) over(c change) bool {
+	m := a.captures[c.capture].manifest
+	return m != nil && m.Outcome != nil && m.Outcome.DrainEndNS != event.None && c.at >= m.Outcome.DrainEndNS
 }
 
 // endedEarly takes over what the rows tell of an early end, unless the manifest, which has one line for it, does.

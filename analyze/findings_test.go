@@ -270,6 +270,9 @@ func TestConnectionStates(t *testing.T) {
 	state(0, event.Open, 350*ms, event.NoLane, "")
 	state(1, event.ConsumerCancelled, 400*ms, 0, "")
 	state(1, event.Lost, 500*ms, event.NoLane, "reset by peer")
+	// All has been received by then: that the broker did not answer the closing changes nothing.
+	state(0, event.Closing, m.Outcome.DrainEndNS-epoch, event.NoLane, "")
+	state(0, event.Lost, m.Outcome.DrainEndNS-epoch+ms, event.NoLane, "no connection.close-ok")
 	r.send(0, 0, 1, 0)
 	r.ack(0, 0, 1, ms)
 	r.receive(0, 0, 0, 2*ms, 0)

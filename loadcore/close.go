@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"time"
 
 	"leveret/capture/event"
 	"leveret/loadcore/wire"
@@ -16,7 +17,11 @@ const closeAtOnce = 1024
 func (e *engine) leave() context.Context {
 	e.leaveOnce.Do(func() {
 		e.drained.Store(true)
-		e.leaving, e.stopLeaving = context.WithTimeout(context.Background(), e.plan.CloseTimeout)
+		e.leaveTime = e.plan.CloseTimeout
+		if e.plan.EndTimeout > 0 && !e.endingSince.IsZero() {
+			e.leaveTime = max(e.leaveTime, e.plan.EndTimeout-time.Since(e.endingSince))
+		}
+		e.leaving, e.stopLeaving = context.WithTimeout(context.Background(), e.leaveTime)
 	})
 	return e.leaving
 }
@@ -69,7 +74,7 @@ func (c *conn) close(ctx context.Context) {
 	_, err := c.lane(0).call(ctx, m, wire.ConnectionCloseOkID)
 	if err != nil {
 		if errors.Is(err, context.DeadlineExceeded) {
-			err = fmt.Errorf("no connection.close-ok within %v", c.eng.plan.CloseTimeout)
+			err = fmt.Errorf("no connection.close-ok within %v", c.eng.leaveTime.Round(time.Millisecond))
 		}
 		c.fail(loss{text: err.Error()})
 	}

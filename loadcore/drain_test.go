@@ -279,6 +279,29 @@ func TestProducersWithoutConfirmsAskOnTheirOwnChannel(t *testing.T) {
 	}
 }
 
+// Draining and closing share a bound: what draining leaves of it is for closing.
+func TestClosingHasWhatDrainingLeaves(t *testing.T) {
+	for _, c := range []struct {
+		end   time.Duration
+		state event.ConnectionState
+	}{{0, event.Lost}, {20 * time.Second, event.Closed}} {
+		noLeaks(t)
+		ep := startStub(t, &stub{onMethod: func(conn *stubConn, channel uint16, m wire.Method) bool {
+			_, closing := m.(*wire.ConnectionClose)
+			if closing {
+				time.AfterFunc(600*time.Millisecond, func() { conn.method(channel, &wire.ConnectionCloseOk{}) })
+			}
+			return closing
+		}})
+		plan := oneQueue(ep, "q", []manifest.Producer{{Size: 12, Limit: 1}}, nil)
+		plan.CloseTimeout, plan.EndTimeout = 100*time.Millisecond, c.end
+		_, rec := runPlan(t, plan)
+		if last := rec.connections[len(rec.connections)-1]; last.State != c.state {
+			t.Errorf("end timeout %v: the connection is %s (%s), want %s", c.end, last.State, last.Text, c.state)
+		}
+	}
+}
+
 // The run is over for the user's second signal only; the first drains, in its bound, also with a mute broker.
 func TestInterruptWithAMuteBroker(t *testing.T) {
 	noLeaks(t)

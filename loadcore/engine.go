@@ -6,6 +6,7 @@ import (
 	"math"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"leveret/capture/event"
 	"leveret/capture/manifest"
@@ -41,7 +42,9 @@ type engine struct {
 	draining       context.Context // ends with the drain timeout, once publishing has stopped
 	stopDraining   context.CancelFunc
 
-	leaveOnce   sync.Once // guards the following two
+	endingSince time.Time // when publishing was to stop; zero: it has not
+	leaveOnce   sync.Once // guards the following three
+	leaveTime   time.Duration
 	leaving     context.Context
 	stopLeaving context.CancelFunc
 	silent      sync.Map // endpoints that did not answer in time

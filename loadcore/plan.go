@@ -58,6 +58,9 @@ type Plan struct {
 	// CloseTimeout bounds everything from there to the end: cancelling, closing channels and connections. Negative: connections
 	// are closed without asking.
 	CloseTimeout time.Duration
+	// EndTimeout, where set, bounds draining and closing together: what draining has left of it is for closing, where that is
+	// more than CloseTimeout.
+	EndTimeout time.Duration
 
 	// FrameMax (bytes), ChannelMax and Heartbeat are asked for; what the broker and the endpoint's own query options
 	// allow is the limit. A negative Heartbeat asks for none.

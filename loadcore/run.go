@@ -139,6 +139,7 @@ func (r *run) load(ctx context.Context) {
 
 // endConsuming keeps consumers from beginning, or leaving by themselves, after the load.
 func (r *run) endConsuming() {
+	r.endingSince = time.Now()
 	r.drainTimer = time.AfterFunc(r.plan.DrainTimeout, r.stopDraining)
 	r.starter.end()
 	r.exits.end()

@@ -331,7 +331,7 @@ func planOf(o *options.Run, l *layout) (*loadcore.Plan, error) {
 		Clock: event.NewClock(), Tag: newTag(), ID: o.ID, Topology: l.topology,
 		Producers: l.producers, Consumers: l.consumers, Connections: l.connections,
 		Time: o.Time, ConnectTimeout: o.ConnectTimeout, ConfirmTimeout: o.ConfirmTimeout,
-		DrainTimeout: orNone(o.DrainTimeout), CloseTimeout: orNone(o.ShutdownTimeout),
+		DrainTimeout: orNone(o.DrainTimeout), CloseTimeout: orNone(o.ShutdownTimeout), EndTimeout: o.EndTimeout,
 		Coalesce: o.Coalesce, Drive: driveOf(o.Drive), Pin: pinOf(o.Pin), ConnectRate: o.ConnectRate,
 		FrameMax: uint32(o.FrameMax), Heartbeat: o.Heartbeat, Progress: new(loadcore.Progress),
 		Allocation: loadcore.Allocation(o.ConnectionAllocation), AllocationSeed: o.Seed,

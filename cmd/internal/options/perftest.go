@@ -168,9 +168,11 @@ func (p *PerfTest) raiseSizes() {
 	}
 }
 
-// splitShutdown bounds draining and closing together by -st. Closing gets a fifth of it: it is a few round trips.
+// splitShutdown bounds draining and closing together by -st. A fifth of it is kept for closing, which has what draining leaves,
+// too.
 func (p *PerfTest) splitShutdown() {
 	if r := p.run; !p.Changed("drain-timeout") {
+		r.EndTimeout = r.ShutdownTimeout
 		r.DrainTimeout = r.ShutdownTimeout * 4 / 5
 		r.ShutdownTimeout -= r.DrainTimeout
 	}

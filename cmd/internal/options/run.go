@@ -102,6 +102,7 @@ type Run struct {
 	ConfirmTimeout  time.Duration
 	DrainTimeout    time.Duration
 	ShutdownTimeout time.Duration
+	EndTimeout      time.Duration // of both together; 0: no bound but theirs
 
 	ID                 string
 	Capture            string
