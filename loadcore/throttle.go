@@ -15,7 +15,7 @@ import (
 // minute or so. What then comes early is counted as received, and waits; it takes no memory. Our own heartbeats go out from
 // elsewhere (monitor.go), and a broker that we do not listen to is not taken for silent.
 const (
-	readAhead   = 2_000_000     // ns of work that may be left when reading goes on, so that the consumer does not run dry
+	readAhead   = 10_000_000    // ns of work that may be left when reading goes on, so that the consumer does not run dry
 	readAtLeast = 5_000_000_000 // ns
 	// pileMost is how many messages one consumer may have in front of it while another one on the connection runs dry. It is
 	// what PerfTest's client lets pile up.

@@ -27,9 +27,9 @@ func TestThrottleResumes(t *testing.T) {
 		a, b uint64 // messages that have come
 		want int64  // ms after start
 	}{
-		{3, 3, 28},        // 30 ms of work, 2 before its end
-		{3, 5, 28},        // the one who runs dry first
-		{0, 5, -2},        // who has nothing need not wait
+		{3, 3, 20},        // 30 ms of work, 10 before its end
+		{3, 5, 20},        // the one who runs dry first
+		{0, 5, -10},       // who has nothing need not wait
 		{0, 1000, 10},     // unless 1000 messages are in front of the other: until it is one less
 		{100, 3000, 5000}, // 20 s
 		{1000, 1000, 5000},
