@@ -33,6 +33,13 @@ func TestC004StoppedByTime(t *testing.T) {
 	if text := finding(t, got, "not_drained").Text; !strings.Contains(text, "6 ready") || !strings.Contains(text, "6 messages still there") || !strings.Contains(text, "drain timeout of 1 s") {
 		t.Error(text)
 	}
+	m.Outcome.DrainNote = "queue q: 6 messages were still ready when the drain ended" // says it all
+	again := record(t, m)
+	m.Outcome.Sent, m.Outcome.Received, m.Outcome.Acked, m.Outcome.Confirmed = 0, 0, 0, 0
+	again.send(0, 0, 1, 0)
+	if text := finding(t, analyzed(t, again.close()), "not_drained").Text; strings.Count(text, "queue q") != 1 {
+		t.Error(text)
+	}
 	if *got.Rates.Sent != 20 || *got.Rates.Received != 10 || got.Rates.Drain != nil || got.Rates.DrainNS != nil { // four messages are no rate
 		t.Errorf("rates %v %v, drain %v in %v", *got.Rates.Sent, *got.Rates.Received, got.Rates.Drain, got.Rates.DrainNS)
 	}

@@ -282,7 +282,7 @@ func (r *report) notDrained(unworked int64) {
 			note = m.Outcome.DrainNote
 		}
 	})
-	n, names := r.undrained(note == "")
+	n, names := r.undrained(note)
 	if n == 0 || r.l.x.consumers == 0 {
 		return
 	}
@@ -305,9 +305,9 @@ func (r *report) notDrained(unworked int64) {
 	r.add(CodeNotDrained, result.SeverityInconclusive, n, nil, "not drained, so that loss is not judged: %s", strings.Join(parts, "; "))
 }
 
-// undrained counts the queues that were not proved empty, and names them with what is known of each; those of which nothing is
-// only with all.
-func (r *report) undrained(all bool) (n int64, names []string) {
+// undrained counts the queues that were not proved empty, and names them with what is known of each, as far as the engine's
+// note has not said it.
+func (r *report) undrained(note string) (n int64, names []string) {
 	for i := range r.ts {
 		q := r.ts[i].queue
 		if !q.fed || q.drained(r.l.x, r.f) || !q.consumed && r.ts[i].Sent == 0 {
@@ -315,6 +315,9 @@ func (r *report) undrained(all bool) (n int64, names []string) {
 		}
 		n++
 		part := "queue " + q.name
+		if strings.Contains(note, part+": ") {
+			continue
+		}
 		if !q.consumed {
 			part += " without a consumer"
 		}
@@ -322,15 +325,13 @@ func (r *report) undrained(all bool) (n int64, names []string) {
 		if r.ts[i].ready >= 0 {
 			facts = append(facts, result.Group(r.ts[i].ready)+" ready")
 		}
-		if why := q.whyNotEmptied(); all && why != "" {
+		if why := q.whyNotEmptied(); note == "" && why != "" {
 			facts = append(facts, why)
 		}
 		if len(facts) > 0 {
 			part += " (" + strings.Join(facts, ", ") + ")"
 		}
-		if all || len(facts) > 0 || !q.consumed {
-			names = append(names, part)
-		}
+		names = append(names, part)
 	}
 	return n, names
 }
