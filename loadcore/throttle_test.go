@@ -3,6 +3,7 @@ package loadcore
 import (
 	"fmt"
 	"math"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -159,4 +160,31 @@ func TestRunEndsInTime(t *testing.T) {
 	if last.State != event.Closed && last.State != event.Lost {
 		t.Errorf("the last event is %v", last.State)
 	}
+}
+
+// While reading waits for the work our heartbeats go out, and a broker that we do not listen to is not taken for silent, though
+// it has been for longer than two intervals.
+func TestHeartbeatsOfAThrottledConsumer(t *testing.T) {
+	eachDrive(t, func(t *testing.T, set func(*Plan)) {
+		noLeaks(t)
+		var beats atomic.Int64
+		s := &stub{limits: wire.Limits{FrameMax: 131072, ChannelMax: 100, Heartbeat: 1}}
+		s.onHeartbeat = func() { beats.Add(1) }
+		s.onMethod = func(c *stubConn, channel uint16, m wire.Method) bool {
+			if _, ok := m.(*wire.BasicConsume); ok {
+				c.method(channel, &wire.BasicConsumeOk{ConsumerTag: "0"})
+				c.send(deliveries(nil, 1, 1000, 12))
+				return true
+			}
+			return false
+		}
+		ep := startStub(t, s)
+		plan := oneQueue(ep, "q", nil, []manifest.Consumer{{AutoAck: true, Work: []manifest.WorkStage{{WorkNS: int64(time.Hour)}}}})
+		plan.Heartbeat, plan.Time, plan.DrainTimeout = time.Second, 2300*time.Millisecond, 50*time.Millisecond
+		set(plan)
+		out, _ := runPlan(t, plan)
+		if len(out.Failures) > 0 || out.Received != 1000 || out.Queues[0].UnworkedAtStop != 1000 || beats.Load() == 0 {
+			t.Errorf("%d heartbeats: %+v", beats.Load(), *out)
+		}
+	})
 }
