@@ -21,10 +21,11 @@ func askQueue(ctx context.Context, ch *channel, name string) (ready, consumers i
 }
 
 // askRemaining asks once more what is ready in each queue, on a channel of its own: one that does not exist costs that
-// channel and no lane. Queues that vanish with their last consumer keep the answer of the last round.
+// channel and no lane. Queues that the run declared to vanish with their last consumer keep the answer of the
+// last round.
 func (r *run) askRemaining(ctx context.Context, queues []*drainQueue) {
 	for _, q := range queues {
-		if q.spec.AutoDelete && len(q.consumers) > 0 {
+		if q.spec.AutoDelete && q.spec.Declare && len(q.consumers) > 0 {
 			continue
 		}
 		ready, err := r.askApart(ctx, q)

@@ -223,7 +223,7 @@ func (r *run) round(ctx context.Context, q *drainQueue) {
 	case q.spec.AutoDelete && q.mayVanish() && q.complete(parts) && r.allAcked(ctx, parts):
 		q.proved = true
 		return
-	case consuming == 0 && q.spec.AutoDelete:
+	case consuming == 0 && q.spec.AutoDelete && !r.stays(ctx, q):
 		q.gaveUp = "its consumers have left, and it is deleted with the last of them"
 		return
 	case q.spec.AutoDelete && q.mayVanish() && q.comes(r.clock.Now()):
@@ -234,6 +234,16 @@ func (r *run) round(ctx context.Context, q *drainQueue) {
 		return
 	}
 	r.ask(ctx, q, parts, consuming)
+}
+
+// stays reports whether a queue is there although its consumers have left. Of one that the run uses as it is, nobody knows
+// whether it is deleted with the last of them, as the plan has it; one that the run declared is not asked.
+func (r *run) stays(ctx context.Context, q *drainQueue) bool {
+	if !q.spec.Declare && !q.stayed {
+		_, err := r.askApart(ctx, q)
+		q.stayed = err == nil
+	}
+	return q.stayed
 }
 
 // anyToCome reports whether a consumer of the queue has not begun.

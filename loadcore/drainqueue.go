@@ -24,6 +24,7 @@ type drainQueue struct {
 	seen       int64        // received, as comes saw it
 	seenAt     int64
 	leaving    bool // a consumer that has reached its limit waits for its cancel-ok
+	stayed     bool // it was there when its consumers had left
 	proved     bool
 	gaveUp     string // why it cannot be drained
 }

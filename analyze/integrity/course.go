@@ -11,9 +11,13 @@ import (
 func (r *report) course() {
 	f, t := r.f, &r.l.total
 	r.nothingToJudge()
+	routed := ""
+	if r.c.Confirmed > 0 {
+		routed = ", and confirmed does not mean routed"
+	}
 	r.add(CodeExpectedUnknown, result.SeverityInconclusive, t.unknownRoute, nil,
-		"%s published where the run does not know which queues they reach: loss is not judged (%s of them seen in no queue of the run)",
-		messages(t.unknownRoute), result.Group(t.nowhere))
+		"%s published where the run does not know which queues they reach: loss is not judged%s (%s of them seen in no queue of the run)",
+		messages(t.unknownRoute), routed, result.Group(t.nowhere))
 	unworked := sumOf(r.ts, func(t *tally) int64 { return t.unworked })
 	r.add(CodeDiscardedAtStop, result.SeverityWarning, unworked, nil,
 		"%s received with automatic acks that consumers, for their rate or work, had not come to: discarded at the stop%s", messages(unworked), r.where(func(t *tally) int64 { return t.unworked }))

@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"encoding/binary"
+	"fmt"
 	"io"
 	"net"
 	"slices"
@@ -15,8 +16,8 @@ import (
 	"leveret/loadcore/wire"
 )
 
-// newer stands before an older RabbitMQ and behaves as RabbitMQ 4.3 does towards queues: it says that version, and closes the
-// connection when a queue is declared that is neither durable nor exclusive.
+// newer stands before an older RabbitMQ and behaves as RabbitMQ 4.3 does: it says that version, and closes the connection when a
+// frame_max below 8192 is agreed on, and when a queue is declared that is neither durable nor exclusive.
 type newer struct {
 	listener net.Listener
 	behind   string // address
@@ -93,15 +94,28 @@ func (n *newer) up(client, server net.Conn) {
 		if _, err := io.ReadFull(client, body); err != nil {
 			return
 		}
-		if head[0] == 1 && bytes.HasPrefix(body, []byte{0, 50, 0, 10}) && !n.accepts(body[4:]) {
-			text := "INTERNAL_ERROR - Feature `transient_nonexcl_queues` is deprecated.\nBy default, this feature is not permitted anymore."
-			_, _ = client.Write(wire.AppendMethod(nil, 0, &wire.ConnectionClose{ReplyCode: wire.ReplyInternalError, ReplyText: text}))
+		if refusal := n.refusal(head[0], body); refusal != nil {
+			_, _ = client.Write(wire.AppendMethod(nil, 0, refusal))
 			return
 		}
 		if _, err := server.Write(append(head, body...)); err != nil {
 			return
 		}
 	}
+}
+
+// refusal is what the newer version closes the connection with upon a frame; nil: it takes it. connection.tune-ok (10, 31) has a
+// short, and then the frame_max.
+func (n *newer) refusal(kind byte, body []byte) *wire.ConnectionClose {
+	switch {
+	case kind == 1 && bytes.HasPrefix(body, []byte{0, 10, 0, 31}):
+		if max := binary.BigEndian.Uint32(body[6:]); max != 0 && max < 8192 {
+			return &wire.ConnectionClose{ReplyCode: wire.ReplyNotAllowed, ReplyText: fmt.Sprintf("NOT_ALLOWED - negotiated frame_max = %d is lower than the minimum allowed value (8192)", max)}
+		}
+	case kind == 1 && bytes.HasPrefix(body, []byte{0, 50, 0, 10}) && !n.accepts(body[4:]):
+		return &wire.ConnectionClose{ReplyCode: wire.ReplyInternalError, ReplyText: "INTERNAL_ERROR - Feature `transient_nonexcl_queues` is deprecated.\nBy default, this feature is not permitted anymore."}
+	}
+	return nil
 }
 
 // accepts reads the arguments of queue.declare: a reserved short, the name, and bits from the lowest on: passive, durable,
