@@ -201,7 +201,6 @@ type dialect struct {
 	buffer     int64  // default of both TCP buffers, bytes
 	leastSize  int    // smaller ones are a mistake
 	leastDelay time.Duration
-	interval   string // explanation of --interval
 }
 
 var native = dialect{command: "run", leastSize: 0, leastDelay: time.Millisecond}
