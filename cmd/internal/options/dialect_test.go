@@ -42,6 +42,8 @@ func TestPerfTestCommandLines(t *testing.T) {
 		{"-qa x-max-length=10,x-overflow=reject-publish x-single-active-consumer=true -x 1", func(r *Run) bool { return len(r.QueueArgs) == 3 }},
 		{"-o2p a=1 b=2 -o2p c=3", func(r *Run) bool { return reflect.DeepEqual(r.OAuth2.Parameters, []string{"a=1", "b=2", "c=3"}) }},
 		{"-e -t topic", func(r *Run) bool { return r.Exchange == "" && r.Type == "topic" }},
+		{"-e= -k q", func(r *Run) bool { return r.Exchange == "amq.default" && r.RoutingKey == "q" }},
+		{`-e "" -k q`, func(r *Run) bool { return r.Exchange == "amq.default" }},
 		{"-t fanout -e ex", func(r *Run) bool { return r.Exchange == "ex" && r.Type == "fanout" }},
 		{"-p", func(r *Run) bool { return r.Predeclared == PredeclaredMissing }},
 		{"--predeclared=strict", func(r *Run) bool { return r.Predeclared == PredeclaredStrict }},

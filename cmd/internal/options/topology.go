@@ -7,7 +7,7 @@ import (
 func (r *Run) topologyOptions() []*Option {
 	return []*Option{
 		{Name: "type", PerfTest: []string{"t"}, Arg: "TYPE", Group: groupTopology, value: text(&r.Type, "direct"), Help: "type of the exchange: direct, fanout, topic, headers, or one that a plugin brings, whose routes are not followed"},
-		{Name: "exchange", PerfTest: []string{"e"}, Arg: "NAME", Optional: true, Group: groupTopology, value: text(&r.Exchange, ""), Help: "exchange to publish to; amq.default is the default exchange; without it the name of the type"},
+		{Name: "exchange", PerfTest: []string{"e"}, Arg: "NAME", Optional: true, Group: groupTopology, value: exchange(&r.Exchange), Help: "exchange to publish to; amq.default or an empty name is the default exchange; without it the name of the type"},
 		{Name: "queue", PerfTest: []string{"u"}, Arg: "NAME,...", Group: groupTopology, value: list(&r.Queues), Help: "queues to declare and bind, all with the routing key; without it each consumer has a server-named queue of its own"},
 		{Name: "queue-file", PerfTest: []string{"qf"}, Arg: "FILE", Group: groupTopology, value: text(&r.QueueFile, ""), Help: "names of queues, one a line, given to consumers and producers in turn as with --queue-pattern"},
 		{Name: "queue-pattern", PerfTest: []string{"qp"}, Arg: "PATTERN", Group: groupTopology, value: text(&r.QueuePattern, ""), Help: "queues named by printf with a number, such as q-%d or q-%05d: consumers, and then producers, are given one each, in turn; the routing key is the queue's name"},
@@ -33,6 +33,18 @@ func (r *Run) queueOptions() []*Option {
 		{Name: "max-age", PerfTest: []string{"ma"}, Arg: "DURATION", Group: groupTopology, value: isoDuration(&r.MaxAge), Help: "how long a stream keeps messages, such as P5DT8H or PT10M30S"},
 		{Name: "leader-locator", PerfTest: []string{"ll"}, Arg: "WHERE", Group: groupTopology, value: choice(&r.LeaderLocator, "", "client-local", "balanced"), Help: "where the leader of a quorum queue or stream is put: client-local or balanced; without it the broker decides"},
 	}
+}
+
+// exchange is a name. An empty one that is given is the default exchange, which has no name on the wire, as in PerfTest.
+func exchange(p *string) value {
+	v := text(p, "")
+	v.set = func(s string) error {
+		if *p = s; s == "" {
+			*p = "amq.default"
+		}
+		return nil
+	}
+	return v
 }
 
 // predeclared takes strict, and what stands for a switch.
