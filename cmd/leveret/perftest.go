@@ -68,8 +68,9 @@ that an option came from is named; leftover words and unknown options end it
 with exit code 2; a FAIL of the verdict with 3; what is still queued after
 publishing is received, within --shutdown-timeout; max and percentiles are of
 all messages, exact in the summary, to 0.1 % in the lines; a latency that is
-not known is n/a, not 0; an interval without messages has a line of zeros. Messages are due when the rate says so, and late ones are sent
-behind one another: see response latency in the report.`
+not known is n/a, not 0; an interval without messages has a line of zeros.
+Messages are due when the rate says so, and late ones are sent behind one
+another: see response latency in the report.`
 
 // perfTestLoad is the whole way of a PerfTest command line.
 func perfTestLoad(ctx context.Context, args []string, s streams) (int, error) {
