@@ -96,7 +96,7 @@ func planOfRun(r *recording) *planned {
 	t := r.plan.Topology
 	topology.Resolve(t)
 	f := newFlows(r)
-	p := &planned{r: r, Broker: "the embedded broker, in this process", Notes: append(append([]string{}, r.notes...), r.layout.notes...)}
+	p := &planned{r: r, Broker: "the embedded broker, in this process", Notes: append(append([]string{}, r.notes...), r.layout.Notes...)}
 	if !embedded(r.options) {
 		var brokers []string
 		for i := range r.endpoints {

@@ -187,9 +187,9 @@ func (f *flows) queues() []plannedQueues {
 		}
 		switch l := f.r.layout; {
 		case g.RoutingKey == nil:
-		case l.sequence && *g.RoutingKey == q.Name:
+		case l.Sequence && *g.RoutingKey == q.Name:
 			g.RoutingKey, g.ByName = nil, true
-		case l.randomKey:
+		case l.RandomKey:
 			g.RoutingKey, g.ByRandomKey = nil, true
 		}
 		if f.unknown {

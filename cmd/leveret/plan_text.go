@@ -225,7 +225,7 @@ func (p *planned) keyText() string {
 		return "a fresh random key for each message"
 	case p.r.plan.Producers[0].Routes > 1:
 		return fmt.Sprintf("%s in turn", count(len(routes), "random key"))
-	case p.r.layout.randomKey:
+	case p.r.layout.RandomKey:
 		return "a random key, made for the run"
 	case len(routes) > 1:
 		return fmt.Sprintf("keys %s ... %s, one a producer, in turn", strconv.Quote(routes[0].RoutingKey), strconv.Quote(routes[len(routes)-1].RoutingKey))

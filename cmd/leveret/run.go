@@ -17,6 +17,7 @@ import (
 	"leveret/capture"
 	"leveret/capture/event"
 	"leveret/capture/manifest"
+	"leveret/cmd/internal/layout"
 	"leveret/cmd/internal/options"
 	"leveret/loadcore"
 	"leveret/loadcore/broker"
@@ -138,7 +139,7 @@ type recording struct {
 	renewal    *renewal            // of them, once it has begun
 	connecting []string            // notes of where it connects to
 	faults     broker.Faults
-	layout     *layout
+	layout     *layout.Layout
 	plan       *loadcore.Plan
 	outcome    runOutcome
 	outputs    outputs
@@ -175,7 +176,7 @@ func (r *recording) prepare() error {
 	if o.ID == "" {
 		o.ID = "run-" + time.Now().Format("20060102-150405.000")
 	}
-	if r.layout, err = layoutOf(o, r.given); err != nil {
+	if r.layout, err = layout.Of(o, r.given); err != nil {
 		return err
 	}
 	r.dir = o.Capture
@@ -253,18 +254,18 @@ func (r *recording) record(ctx context.Context) (bool, error) {
 func (r *recording) declare(ctx context.Context, peer manifest.Broker) (*topology.Session, error) {
 	l := r.layout
 	if !peer.Embedded {
-		if n := settleDurability(l.topology, peer.Version); n > 0 {
-			l.notes = append(l.notes, fmt.Sprintf("%s declared durable: this broker takes no transient queue that is not exclusive", plural(n, "queue")))
+		if n := layout.SettleDurability(l.Topology, peer.Version); n > 0 {
+			l.Notes = append(l.Notes, fmt.Sprintf("%s declared durable: this broker takes no transient queue that is not exclusive", plural(n, "queue")))
 		}
 	}
-	for _, note := range l.notes {
+	for _, note := range l.Notes {
 		fmt.Fprintln(r.err, "note:", note)
 	}
-	session, err := topology.Declare(ctx, r.plan.Endpoint, r.plan.TopologyName(), l.topology)
+	session, err := topology.Declare(ctx, r.plan.Endpoint, r.plan.TopologyName(), l.Topology)
 	if err != nil {
 		return nil, err
 	}
-	session.DeleteAtEnd(l.polled())
+	session.DeleteAtEnd(l.Polled())
 	return session, nil
 }
 
@@ -302,16 +303,16 @@ func (r *recording) captured(ctx context.Context, peer manifest.Broker) (bool, e
 func (r *recording) manifest(peer manifest.Broker) *manifest.Manifest {
 	m := &manifest.Manifest{
 		FormatVersion: manifest.FormatVersion, ID: r.options.ID, Tool: toolFacts(), Tag: r.plan.Tag,
-		Command: r.command, Options: r.values, Host: hostFacts(), Broker: peer, Topology: *r.layout.topology,
+		Command: r.command, Options: r.values, Host: hostFacts(), Broker: peer, Topology: *r.layout.Topology,
 		Connections: r.plan.Connections, Producers: r.plan.Producers, Consumers: r.plan.Consumers,
-		Bodies: r.layout.bodies, Drive: string(r.plan.ChosenDrive()), Pin: string(r.plan.Pin), CoalesceNS: int64(r.plan.CoalesceBound()),
+		Bodies: r.layout.Bodies, Drive: string(r.plan.ChosenDrive()), Pin: string(r.plan.Pin), CoalesceNS: int64(r.plan.CoalesceBound()),
 		ClockStart: r.plan.Clock.Snapshot(),
 	}
 	m.Notes = append(m.Notes, r.notes...)
 	for _, v := range r.variables {
 		m.Environment = append(m.Environment, v.Name)
 	}
-	m.Notes = append(append(m.Notes, r.layout.notes...), r.plan.ConsumerNotes()...)
+	m.Notes = append(append(m.Notes, r.layout.Notes...), r.plan.ConsumerNotes()...)
 	for _, a := range r.plan.SourceAddresses {
 		m.SourceAddresses = append(m.SourceAddresses, a.String())
 	}
@@ -326,10 +327,10 @@ func (r *recording) manifest(peer manifest.Broker) *manifest.Manifest {
 }
 
 // planOf lays out what the engine is to do; the endpoint follows when it is known.
-func planOf(o *options.Run, l *layout) (*loadcore.Plan, error) {
+func planOf(o *options.Run, l *layout.Layout) (*loadcore.Plan, error) {
 	p := &loadcore.Plan{
-		Clock: event.NewClock(), Tag: newTag(), ID: o.ID, Topology: l.topology,
-		Producers: l.producers, Consumers: l.consumers, Connections: l.connections,
+		Clock: event.NewClock(), Tag: layout.NewTag(), ID: o.ID, Topology: l.Topology,
+		Producers: l.Producers, Consumers: l.Consumers, Connections: l.Connections,
 		Time: o.Time, ConnectTimeout: o.ConnectTimeout, ConfirmTimeout: o.ConfirmTimeout,
 		DrainTimeout: orNone(o.DrainTimeout), CloseTimeout: orNone(o.ShutdownTimeout), EndTimeout: o.EndTimeout,
 		Coalesce: o.Coalesce, Drive: driveOf(o.Drive), Pin: pinOf(o.Pin), ConnectRate: o.ConnectRate,
@@ -351,7 +352,7 @@ func planOf(o *options.Run, l *layout) (*loadcore.Plan, error) {
 		}
 		p.SourceAddresses = append(p.SourceAddresses, source)
 	}
-	return p, giveBodies(o, l, p)
+	return p, layout.GiveBodies(o, l, p)
 }
 
 // orNone turns the option's 0, no time at all, into the plan's: there 0 is the default.

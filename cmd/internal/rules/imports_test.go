@@ -19,6 +19,7 @@ import (
 var mayImport = map[string][]string{
 	"cmd/leveret":             {"..."},
 	"cmd/internal/options":    {"capture/event", "capture/manifest", "loadcore/..."},
+	"cmd/internal/layout":     {"cmd/internal/options", "analyze/result", "capture/event", "capture/manifest", "loadcore", "loadcore/topology"},
 	"cmd/internal/prometheus": {"loadcore", "capture/manifest"},
 	"cmd/internal/perftest":   {},
 	"cmd/internal/bench":      {},

@@ -1,4 +1,4 @@
-package main
+package layout
 
 import (
 	"reflect"
@@ -8,24 +8,24 @@ import (
 )
 
 // makeProducers lays the producers over their connections, connection by connection.
-func (b *layoutBuilder) makeProducers() error {
+func (b *builder) makeProducers() error {
 	o := b.o
 	all := b.producer()
-	b.producers = make([]manifest.Producer, o.Producers*o.ProducerChannelCount)
-	for i := range b.producers {
+	b.Producers = make([]manifest.Producer, o.Producers*o.ProducerChannelCount)
+	for i := range b.Producers {
 		p := all
 		p.Connection = i / o.ProducerChannelCount
 		if all.Routes == 0 {
-			p.Route = i % len(b.topology.Routes)
+			p.Route = i % len(b.Topology.Routes)
 		}
 		o.Schedule.Apply(&p)
-		b.producers[i] = p
+		b.Producers[i] = p
 	}
 	return nil
 }
 
 // producer is what all producers of the run have in common.
-func (b *layoutBuilder) producer() manifest.Producer {
+func (b *builder) producer() manifest.Producer {
 	o := b.o
 	p := manifest.Producer{
 		Size: o.Size, Persistent: persistent(o), Mandatory: slices.Contains(o.Flags, "mandatory"), Confirm: o.Window(),
@@ -54,7 +54,7 @@ func (b *layoutBuilder) producer() manifest.Producer {
 }
 
 // properties of every message; nil for none. A content type among them wins over the one of the bodies.
-func (b *layoutBuilder) properties() *manifest.Properties {
+func (b *builder) properties() *manifest.Properties {
 	p := b.o.MessageProperties.Properties
 	if p.ContentType == "" {
 		switch {

@@ -1,4 +1,4 @@
-package main
+package layout
 
 import (
 	"errors"
@@ -21,16 +21,16 @@ const (
 
 // makeQueues makes one queue a name, or, without names, one a consumer: named by the broker, or by us where the connection
 // of its consumer declares it, so that routes are known before.
-func (b *layoutBuilder) makeQueues() error {
+func (b *builder) makeQueues() error {
 	q, err := b.queue()
 	if err != nil {
 		return err
 	}
 	for _, name := range b.names {
 		q.Name = name
-		b.topology.Queues = append(b.topology.Queues, q)
+		b.Topology.Queues = append(b.Topology.Queues, q)
 	}
-	if len(b.names) > 0 || b.topology.Predeclared {
+	if len(b.names) > 0 || b.Topology.Predeclared {
 		return nil
 	}
 	q.ServerNamed = !q.Exclusive
@@ -40,13 +40,13 @@ func (b *layoutBuilder) makeQueues() error {
 		if q.Exclusive {
 			q.Name = fmt.Sprintf(own, i)
 		}
-		b.topology.Queues = append(b.topology.Queues, q)
+		b.Topology.Queues = append(b.Topology.Queues, q)
 	}
 	return nil
 }
 
 // queue is what all queues of the run have in common.
-func (b *layoutBuilder) queue() (q manifest.Queue, err error) {
+func (b *builder) queue() (q manifest.Queue, err error) {
 	o := b.o
 	q = manifest.Queue{Durable: persistent(o), AutoDelete: o.AutoDelete, Exclusive: o.Exclusive, Declare: true}
 	if q.Arguments, err = b.queueArguments(); err != nil {
@@ -74,7 +74,7 @@ func (b *layoutBuilder) queue() (q manifest.Queue, err error) {
 }
 
 // queueArguments are those given, and those that other options stand for.
-func (b *layoutBuilder) queueArguments() ([]manifest.Arg, error) {
+func (b *builder) queueArguments() ([]manifest.Arg, error) {
 	o := b.o
 	args := b.lastOfEach("--queue-args", o.QueueArgs)
 	kind := textArgument(args, "x-queue-type")
@@ -110,7 +110,7 @@ func (b *layoutBuilder) queueArguments() ([]manifest.Arg, error) {
 	return args, b.checkStreamArguments(kind, args)
 }
 
-func (b *layoutBuilder) wantedType() (kind, option string) {
+func (b *builder) wantedType() (kind, option string) {
 	switch {
 	case b.o.QuorumQueue:
 		return "quorum", "--quorum-queue"
@@ -121,9 +121,9 @@ func (b *layoutBuilder) wantedType() (kind, option string) {
 }
 
 // checkStreamArguments refuses what only a stream has, and what no stream can have.
-func (b *layoutBuilder) checkStreamArguments(kind string, args []manifest.Arg) error {
+func (b *builder) checkStreamArguments(kind string, args []manifest.Arg) error {
 	o := b.o
-	if kind != "stream" && !b.topology.Predeclared {
+	if kind != "stream" && !b.Topology.Predeclared {
 		for _, only := range []struct {
 			option string
 			given  bool
@@ -157,7 +157,7 @@ func kindOrClassic(kind string) string {
 }
 
 // lastOfEach keeps the last value of each argument, as PerfTest does; a broker has no place for two.
-func (b *layoutBuilder) lastOfEach(option string, given []manifest.Arg) []manifest.Arg {
+func (b *builder) lastOfEach(option string, given []manifest.Arg) []manifest.Arg {
 	var args []manifest.Arg
 	for _, a := range given {
 		if argument(args, a.Key) != nil {
@@ -204,9 +204,9 @@ func defaultArgument(args []manifest.Arg, key string, value any) []manifest.Arg 
 // semver is how PerfTest finds the version in what a broker says of itself.
 var semver = regexp.MustCompile(`(\d+)\.(\d+)\.\d+`)
 
-// settleDurability makes transient queues durable where the broker takes none that are not exclusive: RabbitMQ from 4.3.0
+// SettleDurability makes transient queues durable where the broker takes none that are not exclusive: RabbitMQ from 4.3.0
 // on. A version that cannot be read is taken for a new one, as PerfTest does. It returns how many it has changed.
-func settleDurability(t *manifest.Topology, version string) int {
+func SettleDurability(t *manifest.Topology, version string) int {
 	if m := semver.FindStringSubmatch(version); m != nil {
 		major, errMajor := strconv.Atoi(m[1])
 		minor, errMinor := strconv.Atoi(m[2])

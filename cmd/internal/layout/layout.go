@@ -1,4 +1,7 @@
-package main
+// Package layout says what the options of a run come to: exchanges, queues, bindings and routes, and which producers and
+// consumers use them on which connections. It follows PerfTest. Options flow in, plain values of capture/manifest flow out;
+// nothing is connected.
+package layout
 
 import (
 	"crypto/rand"
@@ -13,28 +16,28 @@ import (
 	"leveret/loadcore/topology"
 )
 
-// layout is what the options ask for: who talks to which queues, by which routes, on which connections.
-type layout struct {
-	topology    *manifest.Topology
-	producers   []manifest.Producer
-	consumers   []manifest.Consumer
-	connections int
-	bodies      []manifest.Body // given ones, of all producers
-	// sequence: each producer and each consumer has one of the queues, in turn, whose names are keys.
-	sequence bool
-	// randomKey: the key of the bindings was made up.
-	randomKey bool
-	// notes say what was asked for and is not done, or not as it may have been meant. They become notes of the record.
-	notes []string
+// Layout is what the options ask for: who talks to which queues, by which routes, on which connections.
+type Layout struct {
+	Topology    *manifest.Topology
+	Producers   []manifest.Producer
+	Consumers   []manifest.Consumer
+	Connections int
+	Bodies      []manifest.Body // given ones, of all producers
+	// Sequence: each producer and each consumer has one of the queues, in turn, whose names are keys.
+	Sequence bool
+	// RandomKey: the key of the bindings was made up.
+	RandomKey bool
+	// Notes say what was asked for and is not done, or not as it may have been meant. They become notes of the record.
+	Notes []string
 }
 
-// layoutOf lays out a run, and refuses what a broker would refuse or what could not do what it says. given tells whether
+// Of lays out a run, and refuses what a broker would refuse or what could not do what it says. given tells whether
 // an option was given. Nothing is connected.
-func layoutOf(o *options.Run, given func(name string) bool) (*layout, error) {
+func Of(o *options.Run, given func(name string) bool) (*Layout, error) {
 	if err := checkLanes(o); err != nil {
 		return nil, err
 	}
-	b := &layoutBuilder{o: o, given: given, layout: layout{topology: &manifest.Topology{
+	b := &builder{o: o, given: given, Layout: Layout{Topology: &manifest.Topology{
 		Predeclared: o.Predeclared != "", Strict: o.Predeclared == options.PredeclaredStrict,
 	}}}
 	for _, step := range []func() error{
@@ -45,19 +48,19 @@ func layoutOf(o *options.Run, given func(name string) bool) (*layout, error) {
 			return nil, err
 		}
 	}
-	if len(b.producers)+len(b.consumers) == 0 {
+	if len(b.Producers)+len(b.Consumers) == 0 {
 		return nil, errors.New("there is nothing to do: no producer, and no consumer that has a queue; give --producers, or --consumers with --queue")
 	}
-	if err := topology.Validate(b.topology); err != nil {
+	if err := topology.Validate(b.Topology); err != nil {
 		return nil, err
 	}
 	b.remarks()
-	return &b.layout, nil
+	return &b.Layout, nil
 }
 
-// layoutBuilder is a layout on its way.
-type layoutBuilder struct {
-	layout
+// builder is a Layout on its way.
+type builder struct {
+	Layout
 	o     *options.Run
 	given func(name string) bool
 	// names of the queues as given; none: each consumer has a queue of its own.
@@ -66,55 +69,55 @@ type layoutBuilder struct {
 	exchange string
 }
 
-func (b *layoutBuilder) note(format string, args ...any) {
-	b.notes = append(b.notes, fmt.Sprintf(format, args...))
+func (b *builder) note(format string, args ...any) {
+	b.Notes = append(b.Notes, fmt.Sprintf(format, args...))
 }
 
 // makeExchange follows PerfTest: without a name the exchange is called as its type. amq.default, and the empty name, is the
 // default one, and so is no name where nothing may be bound: then only it leads to a queue for certain.
-func (b *layoutBuilder) makeExchange() error {
+func (b *builder) makeExchange() error {
 	b.exchange = b.o.Exchange
 	switch {
 	case b.exchange == "amq.default":
 		b.exchange = ""
-	case b.exchange == "" && !b.given("exchange") && !b.topology.Strict:
+	case b.exchange == "" && !b.given("exchange") && !b.Topology.Strict:
 		b.exchange = b.o.Type
 	}
-	b.topology.Exchanges = []manifest.Exchange{{Name: b.exchange, Type: b.o.Type, Durable: true, Declare: true}}
+	b.Topology.Exchanges = []manifest.Exchange{{Name: b.exchange, Type: b.o.Type, Durable: true, Declare: true}}
 	if b.exchange == "" {
-		b.topology.Exchanges[0].Type = "direct" // the default exchange's, AMQP 0-9-1 section 3.1.3.1
+		b.Topology.Exchanges[0].Type = "direct" // the default exchange's, AMQP 0-9-1 section 3.1.3.1
 	}
 	return nil
 }
 
 // makeBindings binds every queue with the key of all of them, or with its own name.
-func (b *layoutBuilder) makeBindings() error {
-	if b.exchange == "" || b.o.SkipBindingQueues || b.topology.Strict {
+func (b *builder) makeBindings() error {
+	if b.exchange == "" || b.o.SkipBindingQueues || b.Topology.Strict {
 		return nil
 	}
-	for i, q := range b.topology.Queues {
+	for i, q := range b.Topology.Queues {
 		key := b.key
-		if b.sequence && !b.keyGiven() {
+		if b.Sequence && !b.keyGiven() {
 			key = q.Name
 		}
-		b.topology.Bindings = append(b.topology.Bindings, manifest.Binding{Exchange: b.exchange, Queue: i, RoutingKey: key})
+		b.Topology.Bindings = append(b.Topology.Bindings, manifest.Binding{Exchange: b.exchange, Queue: i, RoutingKey: key})
 	}
 	return nil
 }
 
-func (b *layoutBuilder) keyGiven() bool { return b.o.RoutingKey != "" || b.given("routing-key") }
+func (b *builder) keyGiven() bool { return b.o.RoutingKey != "" || b.given("routing-key") }
 
 // mostRoutes is how many routes a row of the record can name.
 const mostRoutes = 1<<16 - 1
 
 // makeRoutes says where producers publish to. Producer n takes route n mod the number of routes, or, with cached keys, all
 // of them in turn.
-func (b *layoutBuilder) makeRoutes() error {
+func (b *builder) makeRoutes() error {
 	route := func(key string, random bool) {
-		b.topology.Routes = append(b.topology.Routes, manifest.Route{Exchange: b.exchange, RoutingKey: key, Random: random})
+		b.Topology.Routes = append(b.Topology.Routes, manifest.Route{Exchange: b.exchange, RoutingKey: key, Random: random})
 	}
-	if b.key = b.o.RoutingKey; !b.keyGiven() && !b.sequence {
-		b.key, b.randomKey = newUUID(), true
+	if b.key = b.o.RoutingKey; !b.keyGiven() && !b.Sequence {
+		b.key, b.RandomKey = newUUID(), true
 	}
 	switch n := b.o.RoutingKeyCacheSize; {
 	case n > mostRoutes:
@@ -127,7 +130,7 @@ func (b *layoutBuilder) makeRoutes() error {
 		route(newUUID(), true)
 	case b.keyGiven():
 		route(b.key, false)
-	case b.sequence:
+	case b.Sequence:
 		for i := range min(len(b.names), b.o.Producers*b.o.ProducerChannelCount) {
 			route(b.names[i], false)
 		}
@@ -141,15 +144,15 @@ func (b *layoutBuilder) makeRoutes() error {
 	return nil
 }
 
-func (b *layoutBuilder) defaultExchange() string {
-	if b.topology.Strict && !b.given("exchange") {
+func (b *builder) defaultExchange() string {
+	if b.Topology.Strict && !b.given("exchange") {
 		return "--predeclared=strict without --exchange publishes to the default exchange, which"
 	}
 	return "--exchange=amq.default"
 }
 
-// newTag draws the run tag, never 0, so that a zeroed body is not taken for one of ours.
-func newTag() uint16 {
+// NewTag draws the run tag, never 0, so that a zeroed body is not taken for one of ours.
+func NewTag() uint16 {
 	var b [2]byte
 	for {
 		rand.Read(b[:])

@@ -88,7 +88,11 @@ func TestRabbitMQHasWhatWasLaidOut(t *testing.T) {
 	}
 	open := func(args string) {
 		t.Helper()
-		session, err := topology.Declare(t.Context(), ep, "test", mustLayOut(t, strings.Fields(args)...).topology)
+		r, err := planFor(t, strings.Fields(args)...)
+		if err != nil {
+			t.Fatalf("%s: %v", args, err)
+		}
+		session, err := topology.Declare(t.Context(), ep, "test", r.layout.Topology)
 		if err != nil {
 			t.Fatalf("%s: %v", args, err)
 		}

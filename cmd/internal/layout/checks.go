@@ -1,4 +1,4 @@
-package main
+package layout
 
 import (
 	"errors"
@@ -8,14 +8,14 @@ import (
 )
 
 // checkProducers refuses what no broker does with one channel.
-func (b *layoutBuilder) checkProducers() error {
+func (b *builder) checkProducers() error {
 	o := b.o
 	switch {
 	case o.PTxSize > 0 && o.Confirm >= 0:
 		return fmt.Errorf("--ptxsize=%d and --confirm=%d: a channel has either transactions or confirms; give one of them", o.PTxSize, o.Confirm)
 	case (len(o.Bodies) > 0 || o.JSONBody) && o.Stamp == manifest.StampBody:
 		return errors.New("--stamp=body would overwrite the beginning of the bodies given: leave it out, then the stamp travels in a header")
-	case o.Exclusive && b.topology.Strict:
+	case o.Exclusive && b.Topology.Strict:
 		return errors.New("--exclusive and --predeclared=strict contradict each other: an exclusive queue cannot be there before the connection that uses it")
 	}
 	return nil
@@ -23,12 +23,12 @@ func (b *layoutBuilder) checkProducers() error {
 
 // checkConsumers refuses what RabbitMQ refuses of consumers by the type of their queues. The type is what this run
 // declares: what is used as it is may be of another one.
-func (b *layoutBuilder) checkConsumers() error {
-	if len(b.consumers) == 0 {
+func (b *builder) checkConsumers() error {
+	if len(b.Consumers) == 0 {
 		return nil
 	}
-	o, c := b.o, &b.consumers[0]
-	kind := b.topology.Queues[c.Queues[0]].Type
+	o, c := b.o, &b.Consumers[0]
+	kind := b.Topology.Queues[c.Queues[0]].Type
 	switch {
 	case c.GlobalPrefetch > 0 && (kind == "quorum" || kind == "stream"):
 		return fmt.Errorf("--global-qos=%d: a %s queue has no prefetch for a whole channel; give --qos, which is of each consumer", c.GlobalPrefetch, kind)
@@ -47,10 +47,10 @@ func (b *layoutBuilder) checkConsumers() error {
 }
 
 // remarks say what has no effect beside something else, and what the broker's flow means for what is measured.
-func (b *layoutBuilder) remarks() {
+func (b *builder) remarks() {
 	o := b.o
-	if len(b.consumers) > 0 {
-		c := &b.consumers[0]
+	if len(b.Consumers) > 0 {
+		c := &b.Consumers[0]
 		b.remark(o.AutoAck && o.Nack, "--nack has no effect with --autoack: there is nothing to answer")
 		b.remark(o.AutoAck && o.MultiAckEvery > 0, "--multi-ack-every has no effect with --autoack: there is nothing to ack")
 		b.remark(!o.Nack && b.given("requeue"), "--requeue has no effect without --nack")
@@ -61,8 +61,8 @@ func (b *layoutBuilder) remarks() {
 		b.remark((c.Rate.Messages > 0 || len(c.Work) > 0) && !o.AutoAck && !o.Polling && c.Prefetch == 0 && c.GlobalPrefetch == 0,
 			"slow consumers without a prefetch: the broker sends all that it has at once, and messages wait in this client, not in the queue; give --qos")
 	}
-	if len(b.producers) > 0 {
-		p := &b.producers[0]
+	if len(b.Producers) > 0 {
+		p := &b.Producers[0]
 		b.remark(p.PooledBodies && len(o.VariableSize) > 0, "--variable-size has no effect: the bodies given have sizes of their own")
 		b.remark(len(o.VariableSize) > 0 && b.given("size") && !p.PooledBodies, "--size has no effect beside --variable-size")
 		b.remark(len(o.Bodies) > 0 && o.JSONBody, "--json-body has no effect beside --body")
@@ -71,7 +71,7 @@ func (b *layoutBuilder) remarks() {
 	}
 }
 
-func (b *layoutBuilder) remark(applies bool, text string) {
+func (b *builder) remark(applies bool, text string) {
 	if applies {
 		b.note("%s", text)
 	}

@@ -31,7 +31,7 @@ func TestGivenBodies(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if about := r.layout.bodies; len(r.plan.Bodies) != 2 || len(about) != 2 || about[1] != (manifest.Body{Name: large, SizeBytes: 5000}) {
+	if about := r.layout.Bodies; len(r.plan.Bodies) != 2 || len(about) != 2 || about[1] != (manifest.Body{Name: large, SizeBytes: 5000}) {
 		t.Errorf("%d bodies, %+v", len(r.plan.Bodies), about)
 	}
 	for _, p := range r.plan.Producers {

@@ -1,4 +1,4 @@
-package main
+package layout
 
 import (
 	"fmt"
@@ -27,7 +27,7 @@ func TestProducersAreAsTheOptionsSay(t *testing.T) {
 		"for PerfTest": {[]string{"--stamp", "perftest"}, manifest.Producer{Size: 12, Stamp: "perftest"}},
 		"quorum":       {[]string{"--queue", "q", "--quorum-queue"}, manifest.Producer{Size: 12, Stamp: "body", Persistent: true}},
 	} {
-		got := mustLayOut(t, c.args...).producers[0]
+		got := mustLayOut(t, c.args...).Producers[0]
 		got.Batch = 0
 		if !reflect.DeepEqual(got, c.want) {
 			t.Errorf("%s: %+v, want %+v", name, got, c.want)
@@ -53,7 +53,7 @@ func TestConsumersAreAsTheOptionsSay(t *testing.T) {
 		"rate":  {[]string{"--consumer-rate", "20", "--qos", "1"}, manifest.Consumer{AckEvery: 1, Prefetch: 1, Rate: manifest.Rate{Messages: 20, PerNS: 1e9}}},
 		"later": {[]string{"--consumer-start-delay", "3"}, manifest.Consumer{AckEvery: 1, StartDelayNS: 3e9}},
 	} {
-		got := mustLayOut(t, c.args...).consumers[0]
+		got := mustLayOut(t, c.args...).Consumers[0]
 		got.Connection, got.Queues = 0, nil
 		if !reflect.DeepEqual(got, c.want) {
 			t.Errorf("%s: %+v, want %+v", name, got, c.want)
@@ -63,7 +63,7 @@ func TestConsumersAreAsTheOptionsSay(t *testing.T) {
 
 func TestSlowStartIsASecondEach(t *testing.T) {
 	var delays []int64
-	for _, c := range mustLayOut(t, "--consumers", "2", "--consumer-channel-count", "2", "--slow-start", "--consumer-start-delay", "5").consumers {
+	for _, c := range mustLayOut(t, "--consumers", "2", "--consumer-channel-count", "2", "--slow-start", "--consumer-start-delay", "5").Consumers {
 		delays = append(delays, c.StartDelayNS)
 	}
 	if got := fmt.Sprint(delays); got != "[5000000000 6000000000 7000000000 8000000000]" {
@@ -72,8 +72,8 @@ func TestSlowStartIsASecondEach(t *testing.T) {
 }
 
 func TestOnlyPolledQueuesAreDeleted(t *testing.T) {
-	l := &layout{consumers: []manifest.Consumer{{Queues: []int{2, 0}, Polling: true}, {Queues: []int{1, 2}}}}
-	if got := fmt.Sprint(l.polled()); got != "[0]" {
+	l := &Layout{Consumers: []manifest.Consumer{{Queues: []int{2, 0}, Polling: true}, {Queues: []int{1, 2}}}}
+	if got := fmt.Sprint(l.Polled()); got != "[0]" {
 		t.Errorf("polled %s", got)
 	}
 }

@@ -1,4 +1,4 @@
-package main
+package layout
 
 import (
 	"fmt"
@@ -8,27 +8,27 @@ import (
 )
 
 // described is a layout in a few words, for tables: random keys are shown as UUID.
-func described(l *layout) string {
+func described(l *Layout) string {
 	var b strings.Builder
-	for _, e := range l.topology.Exchanges {
+	for _, e := range l.Topology.Exchanges {
 		fmt.Fprintf(&b, "exchange %q %s declare=%v\n", e.Name, e.Type, e.Declare)
 	}
-	for _, q := range l.topology.Queues {
+	for _, q := range l.Topology.Queues {
 		fmt.Fprintf(&b, "queue %q %s durable=%v auto-delete=%v exclusive=%v server-named=%v %v\n", q.Name, q.Type, q.Durable, q.AutoDelete, q.Exclusive, q.ServerNamed, q.Arguments)
 	}
-	for _, k := range l.topology.Bindings {
+	for _, k := range l.Topology.Bindings {
 		fmt.Fprintf(&b, "binding %q %d %q\n", k.Exchange, k.Queue, k.RoutingKey)
 	}
-	for _, r := range l.topology.Routes {
+	for _, r := range l.Topology.Routes {
 		fmt.Fprintf(&b, "route %q %q random=%v\n", r.Exchange, r.RoutingKey, r.Random)
 	}
-	for _, p := range l.producers {
+	for _, p := range l.Producers {
 		fmt.Fprintf(&b, "producer on %d route %d of %d\n", p.Connection, p.Route, p.Routes)
 	}
-	for _, c := range l.consumers {
+	for _, c := range l.Consumers {
 		fmt.Fprintf(&b, "consumer on %d queues %v\n", c.Connection, c.Queues)
 	}
-	fmt.Fprintf(&b, "connections %d\n", l.connections)
+	fmt.Fprintf(&b, "connections %d\n", l.Connections)
 	text := uuidForm.ReplaceAllString(b.String(), "UUID")
 	return regexp.MustCompile(`(ID-queue-\d)-[0-9a-f]{8}`).ReplaceAllString(text, "$1-HEX")
 }

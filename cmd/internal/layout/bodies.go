@@ -1,20 +1,20 @@
-package main
+package layout
 
 import (
 	"leveret/cmd/internal/options"
 	"leveret/loadcore"
 )
 
-// giveBodies makes the bodies that all producers send in turn, where they are given, from files or as random JSON. Size of
+// GiveBodies makes the bodies that all producers send in turn, where they are given, from files or as random JSON. Size of
 // a producer is then that of the largest.
-func giveBodies(o *options.Run, l *layout, p *loadcore.Plan) (err error) {
+func GiveBodies(o *options.Run, l *Layout, p *loadcore.Plan) (err error) {
 	switch {
 	case len(p.Producers) == 0 || !p.Producers[0].PooledBodies:
 		return nil
 	case len(o.Bodies) > 0:
-		p.Bodies, l.bodies, err = loadcore.ReadBodies(o.Bodies)
+		p.Bodies, l.Bodies, err = loadcore.ReadBodies(o.Bodies)
 	default:
-		p.Bodies, l.bodies, err = loadcore.JSONBodies(o.BodyCount, o.Size, o.BodyFieldCount, o.Seed)
+		p.Bodies, l.Bodies, err = loadcore.JSONBodies(o.BodyCount, o.Size, o.BodyFieldCount, o.Seed)
 	}
 	if err != nil {
 		return err

@@ -1,4 +1,4 @@
-package main
+package layout
 
 import (
 	"bufio"
@@ -15,7 +15,7 @@ const (
 )
 
 // nameQueues finds out what the queues are called. PerfTest lets a pattern win over a list, and a file over a list.
-func (b *layoutBuilder) nameQueues() (err error) {
+func (b *builder) nameQueues() (err error) {
 	o := b.o
 	pattern := o.QueuePattern != "" || b.given("queue-pattern")
 	switch {
@@ -31,7 +31,7 @@ func (b *layoutBuilder) nameQueues() (err error) {
 		b.names = o.Queues
 		return nil
 	}
-	b.sequence = true
+	b.Sequence = true
 	if err == nil && len(o.Queues) > 0 {
 		by := "--queue-file"
 		if pattern {
@@ -42,7 +42,7 @@ func (b *layoutBuilder) nameQueues() (err error) {
 	return err
 }
 
-func (b *layoutBuilder) patternNames() ([]string, error) {
+func (b *builder) patternNames() ([]string, error) {
 	o := b.o
 	if !b.given("queue-pattern-from") || !b.given("queue-pattern-to") {
 		return nil, fmt.Errorf("--queue-pattern=%s needs to know which numbers to fill in: give --queue-pattern-from and --queue-pattern-to, both inclusive", o.QueuePattern)

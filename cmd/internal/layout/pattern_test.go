@@ -1,4 +1,4 @@
-package main
+package layout
 
 import (
 	"os"
@@ -87,17 +87,17 @@ func TestC018BadPatternsAreRefused(t *testing.T) {
 }
 
 // laidOut parses a command line of leveret run and lays it out.
-func laidOut(t *testing.T, args ...string) (*layout, error) {
+func laidOut(t *testing.T, args ...string) (*Layout, error) {
 	t.Helper()
 	set, o := options.NewRun(nil)
 	if _, err := set.Parse(args); err != nil {
 		t.Fatal(err)
 	}
 	o.ID = "ID"
-	return layoutOf(o, set.Changed)
+	return Of(o, set.Changed)
 }
 
-func mustLayOut(t *testing.T, args ...string) *layout {
+func mustLayOut(t *testing.T, args ...string) *Layout {
 	t.Helper()
 	l, err := laidOut(t, args...)
 	if err != nil {
@@ -106,9 +106,9 @@ func mustLayOut(t *testing.T, args ...string) *layout {
 	return l
 }
 
-func names(l *layout) []string {
+func names(l *Layout) []string {
 	var names []string
-	for _, q := range l.topology.Queues {
+	for _, q := range l.Topology.Queues {
 		names = append(names, q.Name)
 	}
 	return names
@@ -157,8 +157,8 @@ func TestQueueFile(t *testing.T) {
 	if got := names(l); !slices.Equal(got, []string{"a", "b", "c"}) {
 		t.Errorf("%q", got)
 	}
-	if len(l.notes) != 1 || !strings.Contains(l.notes[0], "--queue=x is not used") {
-		t.Errorf("notes %q", l.notes)
+	if len(l.Notes) != 1 || !strings.Contains(l.Notes[0], "--queue=x is not used") {
+		t.Errorf("notes %q", l.Notes)
 	}
 	for text, want := range map[string]string{
 		"a\nb\na\n":                       `line 3 names the queue "a" again, after line 1`,

@@ -1,4 +1,4 @@
-package main
+package layout
 
 import (
 	"fmt"
@@ -13,12 +13,12 @@ import (
 // C080: 15 producers and 30 consumers over 10 queues.
 func TestC080LanesGoRoundTheQueues(t *testing.T) {
 	l := mustLayOut(t, "--queue-pattern", "q-%d", "--queue-pattern-from", "1", "--queue-pattern-to", "10", "--producers", "15", "--consumers", "30")
-	topology.Resolve(l.topology)
+	topology.Resolve(l.Topology)
 	producers, consumers := make([]int, 10), make([]int, 10)
-	for _, p := range l.producers {
-		producers[l.topology.Routes[p.Route].Queues[0]]++
+	for _, p := range l.Producers {
+		producers[l.Topology.Routes[p.Route].Queues[0]]++
 	}
-	for _, c := range l.consumers {
+	for _, c := range l.Consumers {
 		consumers[c.Queues[0]]++
 	}
 	if !slices.Equal(producers, []int{2, 2, 2, 2, 2, 1, 1, 1, 1, 1}) || !slices.Equal(consumers, []int{3, 3, 3, 3, 3, 3, 3, 3, 3, 3}) {
@@ -44,7 +44,7 @@ func TestQueueArguments(t *testing.T) {
 		"as PerfTest types them": {[]string{"--queue-args", "x-max-length=10,x-overflow=reject-publish,x-single-active-consumer=true,x-dead-letter-exchange=amq.default"},
 			"classic false true [{x-max-length 10} {x-overflow reject-publish} {x-single-active-consumer true} {x-dead-letter-exchange }]"},
 	} {
-		q := mustLayOut(t, append(c.args, "--queue", "a", "--qos", "10")...).topology.Queues[0]
+		q := mustLayOut(t, append(c.args, "--queue", "a", "--qos", "10")...).Topology.Queues[0]
 		if got := fmt.Sprint(q.Type, " ", q.Durable, " ", q.AutoDelete, " ", q.Arguments); got != c.want {
 			t.Errorf("%s: %s, want %s", name, got, c.want)
 		}
@@ -66,7 +66,7 @@ func TestStreamOffsets(t *testing.T) {
 		}
 	}
 	l := mustLayOut(t, "--stream-queue", "--queue", "s", "--stream-consumer-offset", "first", "--consumer-args", "x-priority=3", "--consumers", "2")
-	for _, c := range l.consumers {
+	for _, c := range l.Consumers {
 		if fmt.Sprint(c.Arguments) != "[{x-priority 3} {x-stream-offset first}]" || c.Prefetch != 200 {
 			t.Errorf("%+v", c)
 		}
@@ -141,7 +141,7 @@ func TestLayoutNotes(t *testing.T) {
 		"--queue a --confirm 10 --flag persistent --pmessages 5": "",
 	} {
 		l := mustLayOut(t, strings.Fields(args)...)
-		if got := strings.Join(l.notes, "\n"); want == "" && got != "" || !strings.Contains(got, want) {
+		if got := strings.Join(l.Notes, "\n"); want == "" && got != "" || !strings.Contains(got, want) {
 			t.Errorf("%s: notes %q, want %q", args, got, want)
 		}
 	}
@@ -156,7 +156,7 @@ func TestC027DurableWhereTheBrokerWantsIt(t *testing.T) {
 		top := &manifest.Topology{Queues: []manifest.Queue{
 			{Name: "transient", Declare: true}, {Name: "exclusive", Declare: true, Exclusive: true}, {Name: "durable", Declare: true, Durable: true}, {Name: "theirs"},
 		}}
-		if got := settleDurability(top, version); got != want || top.Queues[0].Durable != (want == 1) || top.Queues[1].Durable || top.Queues[3].Durable {
+		if got := SettleDurability(top, version); got != want || top.Queues[0].Durable != (want == 1) || top.Queues[1].Durable || top.Queues[3].Durable {
 			t.Errorf("%q: %d changed, want %d: %+v", version, got, want, top.Queues)
 		}
 	}

@@ -1,4 +1,4 @@
-package main
+package layout
 
 import (
 	"fmt"
@@ -14,23 +14,23 @@ import (
 
 // makeConsumers lays the consumers over their connections, connection by connection, and gives each of them its queues: one
 // of a sequence in turn, all that have been named, or one of its own.
-func (b *layoutBuilder) makeConsumers() error {
+func (b *builder) makeConsumers() error {
 	o := b.o
-	if len(b.topology.Queues) == 0 && o.Consumers > 0 {
+	if len(b.Topology.Queues) == 0 && o.Consumers > 0 {
 		b.note("no consumer is started: with --predeclared consumers read only queues that are named; give --queue to have them consume")
-		b.connections = o.Producers
+		b.Connections = o.Producers
 		return nil
 	}
 	arguments, err := b.consumerArguments()
 	if err != nil {
 		return err
 	}
-	all := make([]int, len(b.topology.Queues))
+	all := make([]int, len(b.Topology.Queues))
 	for q := range all {
 		all[q] = q
 	}
-	b.consumers = make([]manifest.Consumer, o.Consumers*o.ConsumerChannelCount)
-	for i := range b.consumers {
+	b.Consumers = make([]manifest.Consumer, o.Consumers*o.ConsumerChannelCount)
+	for i := range b.Consumers {
 		c := b.consumer()
 		c.Connection, c.Arguments = o.Producers+i/o.ConsumerChannelCount, arguments
 		c.StartDelayNS = int64(o.ConsumerStartDelay)
@@ -38,12 +38,12 @@ func (b *layoutBuilder) makeConsumers() error {
 			c.StartDelayNS += int64(i) * int64(time.Second)
 		}
 		switch {
-		case b.sequence || len(b.names) == 0:
+		case b.Sequence || len(b.names) == 0:
 			c.Queues = []int{i % len(all)}
 		default:
 			c.Queues = all
 		}
-		b.consumers[i] = c
+		b.Consumers[i] = c
 	}
 	if o.Exclusive {
 		b.shareConnections()
@@ -54,7 +54,7 @@ func (b *layoutBuilder) makeConsumers() error {
 }
 
 // consumer is what all consumers of the run have in common.
-func (b *layoutBuilder) consumer() manifest.Consumer {
+func (b *builder) consumer() manifest.Consumer {
 	o := b.o
 	c := manifest.Consumer{
 		AutoAck: o.AutoAck, AckEvery: max(o.MultiAckEvery, 1), Prefetch: o.QoS, Limit: o.CMessages,
@@ -80,10 +80,10 @@ func (b *layoutBuilder) consumer() manifest.Consumer {
 
 // shareConnections brings all consumers of an exclusive queue to the connection of the first of them: only the connection
 // that declared it may use it.
-func (b *layoutBuilder) shareConnections() {
+func (b *builder) shareConnections() {
 	owner := map[int]int{}
-	for i := range b.consumers {
-		c := &b.consumers[i]
+	for i := range b.Consumers {
+		c := &b.Consumers[i]
 		first, known := owner[c.Queues[0]]
 		if known {
 			c.Connection = first
@@ -96,10 +96,10 @@ func (b *layoutBuilder) shareConnections() {
 }
 
 // dropUnused forgets exclusive queues that have no consumer: nobody is there to declare them.
-func (b *layoutBuilder) dropUnused() {
-	place := make([]int, len(b.topology.Queues))
-	for i := range b.consumers {
-		for _, q := range b.consumers[i].Queues {
+func (b *builder) dropUnused() {
+	place := make([]int, len(b.Topology.Queues))
+	for i := range b.Consumers {
+		for _, q := range b.Consumers[i].Queues {
 			place[q] = 1
 		}
 	}
@@ -107,27 +107,27 @@ func (b *layoutBuilder) dropUnused() {
 	for q, used := range place {
 		if used == 1 {
 			place[q] = len(kept)
-			kept = append(kept, b.topology.Queues[q])
+			kept = append(kept, b.Topology.Queues[q])
 		}
 	}
 	if n := len(place) - len(kept); n > 0 {
 		b.note("%d of %d exclusive queues have no consumer and are not declared: an exclusive queue belongs to the connection of its consumer", n, len(place))
 	}
-	for i := range b.consumers {
-		c := &b.consumers[i]
+	for i := range b.Consumers {
+		c := &b.Consumers[i]
 		c.Queues = slices.Clone(c.Queues)
 		for k, q := range c.Queues {
 			c.Queues[k] = place[q]
 		}
 	}
-	b.topology.Queues = kept
+	b.Topology.Queues = kept
 }
 
 // countConnections closes the gaps that sharing has left.
-func (b *layoutBuilder) countConnections() {
+func (b *builder) countConnections() {
 	number := map[int]int{}
-	for i := range b.consumers {
-		c := &b.consumers[i]
+	for i := range b.Consumers {
+		c := &b.Consumers[i]
 		n, known := number[c.Connection]
 		if !known {
 			n = b.o.Producers + len(number)
@@ -135,11 +135,11 @@ func (b *layoutBuilder) countConnections() {
 		}
 		c.Connection = n
 	}
-	b.connections = b.o.Producers + len(number)
+	b.Connections = b.o.Producers + len(number)
 }
 
 // consumerArguments are those given, and the offset at which streams are read.
-func (b *layoutBuilder) consumerArguments() ([]manifest.Arg, error) {
+func (b *builder) consumerArguments() ([]manifest.Arg, error) {
 	args := b.lastOfEach("--consumer-args", b.o.ConsumerArgs)
 	if b.o.StreamConsumerOffset == "" {
 		return args, nil
@@ -175,11 +175,11 @@ func streamOffset(text string) (any, error) {
 }
 
 // polled are the queues, by index, that are only asked with basic.get.
-func (l *layout) polled() []int {
+func (l *Layout) Polled() []int {
 	subscribed, asked := map[int]bool{}, map[int]bool{}
-	for i := range l.consumers {
-		for _, q := range l.consumers[i].Queues {
-			if l.consumers[i].Polling {
+	for i := range l.Consumers {
+		for _, q := range l.Consumers[i].Queues {
+			if l.Consumers[i].Polling {
 				asked[q] = true
 			} else {
 				subscribed[q] = true
