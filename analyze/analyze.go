@@ -75,23 +75,7 @@ func Run(ctx context.Context, dirs []string, o Options) (*result.Result, error) 
 	defer debug.SetGCPercent(debug.SetGCPercent(spare))
 	a := &analysis{o: o}
 	defer a.close()
-	for i, dir := range dirs {
-		if slices.ContainsFunc(dirs[:i], func(d string) bool { return sameDir(d, dir) }) {
-			return nil, fmt.Errorf("analyze: capture %s is given twice", dir)
-		}
-		c, err := openCapture(dir, i)
-		if err != nil {
-			return nil, err
-		}
-		a.captures = append(a.captures, c)
-		if j := slices.IndexFunc(a.captures[:i], c.copyOf); j >= 0 {
-			return nil, fmt.Errorf("analyze: capture %s is given twice: %s is a copy of it", dirs[j], dir)
-		}
-		for _, name := range c.unknown {
-			a.notes = append(a.notes, fmt.Sprintf("analysis: %s left out: a later version of leveret recorded a kind of rows that this one does not know", filepath.Join(dir, name)))
-		}
-	}
-	if err := a.prepare(); err != nil {
+	if err := a.open(dirs); err != nil {
 		return nil, err
 	}
 	if err := a.count(ctx); err != nil {
@@ -125,13 +109,41 @@ type analysis struct {
 	received     []int64 // by consumer, where that is asked for
 	clocksDiffer bool
 
+	// histories, where each is set: the first reading counts for them, and leaves the ledger open.
+	each      func(*integrity.History) error
+	histories *integrity.Histories
+
 	read, total int64 // bytes, for Progress
 	notes       []string
+}
+
+// open opens the captures, and prepares their reading.
+func (a *analysis) open(dirs []string) error {
+	for i, dir := range dirs {
+		if slices.ContainsFunc(dirs[:i], func(d string) bool { return sameDir(d, dir) }) {
+			return fmt.Errorf("analyze: capture %s is given twice", dir)
+		}
+		c, err := openCapture(dir, i)
+		if err != nil {
+			return err
+		}
+		a.captures = append(a.captures, c)
+		if j := slices.IndexFunc(a.captures[:i], c.copyOf); j >= 0 {
+			return fmt.Errorf("analyze: capture %s is given twice: %s is a copy of it", dirs[j], dir)
+		}
+		for _, name := range c.unknown {
+			a.notes = append(a.notes, fmt.Sprintf("analysis: %s left out: a later version of leveret recorded a kind of rows that this one does not know", filepath.Join(dir, name)))
+		}
+	}
+	return a.prepare()
 }
 
 func (a *analysis) close() {
 	if a.ledger != nil {
 		a.ledger.Close()
+	}
+	if a.histories != nil {
+		a.histories.Close()
 	}
 	for _, c := range a.captures {
 		c.close()
@@ -185,6 +197,9 @@ func joined(k schema.Kind) bool {
 func (a *analysis) count(ctx context.Context) error {
 	a.ledger = a.newLedger()
 	v := &visitor{a: a, ledger: a.ledger, first: true}
+	if a.each != nil {
+		a.histories = a.ledger.NewHistories(a.each)
+	}
 	if a.hasAcks() {
 		v.acked = newAckTimes(a.latency, a.o.MemoryBytes/8)
 	}
@@ -201,6 +216,9 @@ func (a *analysis) count(ctx context.Context) error {
 		return fmt.Errorf("analyze: %w", err)
 	}
 	a.latency.endCounting()
+	if a.histories != nil {
+		return a.ledger.Rest()
+	}
 	if err := a.ledger.Close(); err != nil { // its memory is wanted for the second reading
 		return fmt.Errorf("analyze: %w", err)
 	}

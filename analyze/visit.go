@@ -38,15 +38,14 @@ func (v *visitor) visit(r *rows) {
 }
 
 func (v *visitor) sends(r *rows) {
-	s := &integrity.SendRows{
-		Capture:  r.batch.capture.index,
-		Producer: u16(r.rec, schema.SendsProducer), Seq: u64(r.rec, schema.SendsSeq),
-		Due: i64(r.rec, schema.SendsDue), Sent: i64(r.rec, schema.SendsSent), Route: u16(r.rec, schema.SendsRoute),
-	}
+	s := sendsOf(r)
 	v.ledger.Sends(s)
 	v.a.latency.lateness(s.Due, s.Sent)
 	if !v.first {
 		return
+	}
+	if v.a.histories != nil {
+		v.a.histories.CountSends(s)
 	}
 	v.a.time.add(s.Due, func(c *intervalCounts) *int64 { return &c.due })
 	v.a.course.lastDue.add(s)
@@ -63,14 +62,13 @@ func (v *visitor) sends(r *rows) {
 }
 
 func (v *visitor) settlements(r *rows) {
-	s := &integrity.SettlementRows{
-		Capture:  r.batch.capture.index,
-		Producer: u16(r.rec, schema.SettlementsProducer), Seq: u64(r.rec, schema.SettlementsSeq),
-		Kind: u8(r.rec, schema.SettlementsKind), At: i64(r.rec, schema.SettlementsAt),
-	}
+	s := settlementsOf(r)
 	v.ledger.Settlements(s)
 	if !v.first {
 		return
+	}
+	if v.a.histories != nil {
+		v.a.histories.CountSettlements(s)
 	}
 	v.a.time.addSettlements(s.At, s.Kind)
 	v.a.observed.frames.add(s.Kind, u32(r.rec, schema.SettlementsFrameMessages))
@@ -90,12 +88,7 @@ func (v *visitor) settlements(r *rows) {
 }
 
 func (v *visitor) deliveries(r *rows) {
-	d := &integrity.DeliveryRows{
-		Capture:  r.batch.capture.index,
-		Consumer: u16(r.rec, schema.DeliveriesConsumer), Queue: u16(r.rec, schema.DeliveriesQueue),
-		Tag: u16(r.rec, schema.DeliveriesTag), Producer: u16(r.rec, schema.DeliveriesProducer), Seq: u64(r.rec, schema.DeliveriesSeq),
-		Received: i64(r.rec, schema.DeliveriesReceived), Body: u8(r.rec, schema.DeliveriesBody), Redelivered: u8(r.rec, schema.DeliveriesRedelivered),
-	}
+	d := deliveriesOf(r)
 	v.ledger.Deliveries(d)
 	if v.acked != nil {
 		v.acked.deliveries(r)
@@ -105,6 +98,9 @@ func (v *visitor) deliveries(r *rows) {
 	}
 	if !v.first {
 		return
+	}
+	if v.a.histories != nil {
+		v.a.histories.CountDeliveries(d)
 	}
 	v.a.time.add(d.Received, func(c *intervalCounts) *int64 { return &c.received })
 	v.a.time.countBefore(d.Received)
@@ -135,5 +131,30 @@ func (v *visitor) acks(r *rows) {
 	}
 	for _, n := range u32(r.rec, schema.AcksMessages) {
 		r.batch.capture.counts.acked += int64(n)
+	}
+}
+
+func sendsOf(r *rows) *integrity.SendRows {
+	return &integrity.SendRows{
+		Capture:  r.batch.capture.index,
+		Producer: u16(r.rec, schema.SendsProducer), Seq: u64(r.rec, schema.SendsSeq),
+		Due: i64(r.rec, schema.SendsDue), Sent: i64(r.rec, schema.SendsSent), Route: u16(r.rec, schema.SendsRoute),
+	}
+}
+
+func settlementsOf(r *rows) *integrity.SettlementRows {
+	return &integrity.SettlementRows{
+		Capture:  r.batch.capture.index,
+		Producer: u16(r.rec, schema.SettlementsProducer), Seq: u64(r.rec, schema.SettlementsSeq),
+		Kind: u8(r.rec, schema.SettlementsKind), At: i64(r.rec, schema.SettlementsAt),
+	}
+}
+
+func deliveriesOf(r *rows) *integrity.DeliveryRows {
+	return &integrity.DeliveryRows{
+		Capture:  r.batch.capture.index,
+		Consumer: u16(r.rec, schema.DeliveriesConsumer), Queue: u16(r.rec, schema.DeliveriesQueue),
+		Tag: u16(r.rec, schema.DeliveriesTag), Producer: u16(r.rec, schema.DeliveriesProducer), Seq: u64(r.rec, schema.DeliveriesSeq),
+		Received: i64(r.rec, schema.DeliveriesReceived), Body: u8(r.rec, schema.DeliveriesBody), Redelivered: u8(r.rec, schema.DeliveriesRedelivered),
 	}
 }

@@ -223,6 +223,9 @@ func (l *Ledger) Close() error {
 	return l.pager.close()
 }
 
+// Rest gives up the times of messages, and the temporary file. What happened to each message is still known: histories need it.
+func (l *Ledger) Rest() error { return l.pager.close() }
+
 // Err is the first failure of the temporary file; nothing found after it can be trusted.
 func (l *Ledger) Err() error { return l.pager.err }
 
