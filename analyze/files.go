@@ -231,6 +231,9 @@ func (c *source) findBatches(x *file, pos int64, records []schema.Record) {
 	if unread > 0 {
 		c.reason("%s: %d bytes are no whole batch", x.name, unread)
 	}
+	if lost == 0 && unread == 0 && pos < x.size {
+		c.checkFoot(x, pos)
+	}
 }
 
 // recoverAt takes a batch that the journal does not name, and returns its length; 0 where there is none.
@@ -260,7 +263,7 @@ func (c *source) unread(x *file, pos int64) int64 {
 	b := make([]byte, min(x.size-pos, 8))
 	x.f.ReadAt(b, pos)
 	if e, err := schema.Measure(b); err == nil && e.End {
-		return 0 // a footer follows; nothing is read from it
+		return 0 // a footer follows
 	}
 	return x.size - pos
 }
