@@ -41,11 +41,17 @@ const MaxRows = 1<<32 - 1
 type Options struct {
 	// IntervalNS is the length of the intervals; 0 leaves the choice: 1 s for runs of 10 s and more, finer for shorter ones.
 	IntervalNS int64
+	// FromNS and ToNS cut a part out of the run, in nanoseconds after its start (the barrier): rates are of the events in it,
+	// latencies of the messages due (else sent) in it; counts, findings and verdict stay those of the whole run. ToNS 0: until
+	// publishing stopped.
+	FromNS, ToNS int64
 	// MemoryBytes is the budget for what grows with the messages under way, and again for the selection of percentiles;
 	// 0 is DefaultMemoryBytes.
 	MemoryBytes int64
 	// By asks for latencies by ByQueue, ByProducer or ByConsumer, one or several of them, of the first MaxGroups members of each.
 	By []string
+	// Findings is how many messages each finding names, at most MostFindings; 0 is DefaultFindings.
+	Findings int
 	// Tmp is the directory for temporary files; "" is the system's. They are gone when Run returns.
 	Tmp string
 	// Progress is told how many of how many bytes have been read, from one goroutine; total may grow. May be nil.
@@ -54,8 +60,11 @@ type Options struct {
 	Announce func(text string)
 }
 
-// examples is how many messages a finding names.
-const examples = 5
+// DefaultFindings is how many messages a finding names where nothing else is asked for, and MostFindings the most it can name.
+const (
+	DefaultFindings = 5
+	MostFindings    = 100_000
+)
 
 // Run analyzes captures as one run: their producers and consumers may have been recorded by different processes.
 func Run(ctx context.Context, dirs []string, o Options) (*result.Result, error) {
@@ -64,6 +73,12 @@ func Run(ctx context.Context, dirs []string, o Options) (*result.Result, error) 
 	}
 	if o.MemoryBytes == 0 {
 		o.MemoryBytes = DefaultMemoryBytes
+	}
+	if o.Findings == 0 {
+		o.Findings = DefaultFindings
+	}
+	if o.Findings < 0 || o.Findings > MostFindings {
+		return nil, fmt.Errorf("analyze: a finding cannot name %d messages: from 1 to %d", o.Findings, MostFindings)
 	}
 	if tell := o.Announce; tell != nil {
 		var once sync.Once
@@ -175,12 +190,15 @@ func (a *analysis) prepare() error {
 	a.expected = integrity.NewExpected(ms, tags)
 	a.facts.NotOneRun, a.facts.SeveralBrokers = differences(a.captures)
 	a.window = findWindow(a.captures)
-	var err error
+	err := a.window.cut(a.o.FromNS, a.o.ToNS)
+	if err != nil {
+		return err
+	}
 	messages := perKind[schema.Sends] // due, else sent
 	if messages == 0 {
 		messages = perKind[schema.Deliveries]
 	}
-	if a.time, err = newTimeline(a.window.start, a.window.stop, a.window.end, a.o.IntervalNS, messages); err != nil {
+	if a.time, err = divide(&a.window, a.o.IntervalNS, messages); err != nil {
 		return err
 	}
 	a.latency = newLatencies(a.time)
@@ -270,7 +288,7 @@ func (a *analysis) newLedger() *integrity.Ledger {
 		}
 	}
 	return integrity.NewLedger(a.expected, a.latency, integrity.Options{
-		MemoryBytes: a.o.MemoryBytes, Tmp: a.o.Tmp, Announce: a.o.Announce, Producers: producers, Examples: examples,
+		MemoryBytes: a.o.MemoryBytes, Tmp: a.o.Tmp, Announce: a.o.Announce, Producers: producers, Examples: a.o.Findings,
 		Parties: len(a.latency.groupings) > 0,
 	})
 }

@@ -204,7 +204,7 @@ func TestC049LengthLimit(t *testing.T) {
 	if !strings.Contains(f.Text, "producer 0 sequence 0 to 989") || !strings.Contains(f.Text, "x-max-length=10") {
 		t.Error(f.Text)
 	}
-	if len(f.First) != examples || f.First[0].Sequence != 0 || *f.First[0].SentNS != epoch || f.First[0].ReceivedNS != nil || f.First[0].Queue != "q" {
+	if len(f.First) != DefaultFindings || f.First[0].Sequence != 0 || *f.First[0].SentNS != epoch || f.First[0].ReceivedNS != nil || f.First[0].Queue != "q" {
 		t.Errorf("%+v", f.First)
 	}
 }

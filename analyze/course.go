@@ -109,7 +109,7 @@ func (c *course) connectionsTo(endpoints []string) []int {
 // findFacts gathers what the ledger needs to finish, and most of what the judgement needs beside it.
 func (a *analysis) findFacts() {
 	f := &a.facts
-	f.PublishStopNS, f.WindowNS = a.window.publishStop, a.window.stop-a.window.start
+	f.PublishStopNS, f.WindowNS = a.window.publishStop, a.window.runStop-a.window.runStart
 	f.ClocksDiffer = a.clocksDiffer
 	f.DeliveriesWhole, f.SendsWhole = len(f.NotOneRun) == 0, true
 	for _, c := range a.captures {

@@ -36,7 +36,7 @@ func (a *analysis) scheduleEnd() int64 {
 	if last == event.None {
 		return event.None
 	}
-	end := a.window.stop
+	end := a.window.runStop
 	for c, of := range a.course.lastDue {
 		m := a.captures[c].manifest
 		for p, due := range of {
@@ -50,5 +50,5 @@ func (a *analysis) scheduleEnd() int64 {
 			}
 		}
 	}
-	return max(end, a.window.start)
+	return max(end, a.window.runStart)
 }

@@ -130,7 +130,7 @@ func (l *latencies) lateness(due, sent []int64) {
 			l.late.selection.Add(sent[i] - d)
 		case l.selecting:
 		case sent[i] == event.None:
-			l.late.censored.addUnsent(l.t.stop, d)
+			l.late.censored.addUnsent(l.t.runStop, d)
 		default:
 			l.late.hist.Add(sent[i] - d)
 			l.late.moments.Add(sent[i] - d)
@@ -198,7 +198,7 @@ func (l *latencies) Unsent(due int64, answer integrity.Answer, queues int) {
 	if l.selecting || uint(n) >= uint(l.t.run) {
 		return
 	}
-	unsent := func(c *censored) { c.addUnsent(l.t.stop, due) }
+	unsent := func(c *censored) { c.addUnsent(l.t.runStop, due) }
 	switch answer {
 	case integrity.AwaitsConfirm:
 		l.censored(confirmResponse, n, unsent)

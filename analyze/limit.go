@@ -38,8 +38,8 @@ func (a *analysis) findLimit() {
 }
 
 func (a *analysis) evidence() *evidence {
-	f, span := &a.facts, float64(a.window.stop-a.window.start)
-	e := &evidence{achieved: -1, self: a.observed.window(a.time.run, len(a.captures))}
+	f, span := &a.facts, float64(a.window.runStop-a.window.runStart)
+	e := &evidence{achieved: -1, self: a.observed.during(a.published, len(a.captures))}
 	if span <= 0 {
 		return e
 	}
@@ -66,11 +66,11 @@ func (a *analysis) evidence() *evidence {
 			cpuNS += m.Outcome.CPUNS
 		}
 	}
-	counted := a.window.stop // the engine counts to the end of the drain
+	counted := a.window.runStop // the engine counts to the end of the drain
 	if a.window.drainEnd != event.None {
 		counted = max(counted, a.window.drainEnd)
 	}
-	e.cores = float64(cpuNS) / float64(counted-a.window.start)
+	e.cores = float64(cpuNS) / float64(counted-a.window.runStart)
 	if e.self != nil && e.self.CPUCores != nil {
 		e.cores = *e.self.CPUCores
 	}

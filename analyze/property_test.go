@@ -190,7 +190,7 @@ func TestLedgerInAnyOrder(t *testing.T) {
 		log := &answerLog{t: tl}
 		producers := 1 + rng.IntN(2)*5000 // both sizes of pages
 		l := integrity.NewLedger(integrity.NewExpected([]*manifest.Manifest{h.m}, []uint16{h.m.Tag}), log,
-			integrity.Options{MemoryBytes: 1, Tmp: t.TempDir(), Producers: producers, Examples: examples})
+			integrity.Options{MemoryBytes: 1, Tmp: t.TempDir(), Producers: producers, Examples: DefaultFindings})
 		h.show(l, rng)
 		f := &integrity.Facts{DeliveriesWhole: true, SendsWhole: true, PublishStopNS: h.m.Outcome.PublishStopNS}
 		l.Finish(f)

@@ -49,20 +49,6 @@ func (a *analysis) result() *result.Result {
 	return r
 }
 
-func (a *analysis) describeWindow() result.Window {
-	w := result.Window{StartNS: a.window.start, EndNS: a.window.stop, Text: a.window.text, ReceivedBefore: a.time.receivedBefore}
-	if n := w.ReceivedBefore; n > 0 {
-		w.Text += "; " + result.Plural(n, "message") + " received before it"
-	}
-	if end := a.scheduleEnd(); end != event.None {
-		w.ScheduleEndNS = &end
-	}
-	if end := a.window.drainEnd; end != event.None {
-		w.DrainEndNS = &end
-	}
-	return w
-}
-
 var groupNames = [groups][2]string{
 	confirmService: {"confirm", "service"}, confirmResponse: {"confirm", "response"},
 	deliveryService: {"delivery", "service"}, deliveryResponse: {"delivery", "response"},
@@ -135,16 +121,14 @@ func (a *analysis) answersUntil() int64 {
 func (a *analysis) intervals() []result.Interval {
 	out := make([]result.Interval, 0, len(a.time.counts))
 	backlog, known := int64(0), a.backlogKnown()
-	for i := range a.time.counts {
+	for _, i := range a.time.ordered() {
 		n := &a.time.counts[i]
 		from, to := a.time.bounds(i)
 		x := result.Interval{
-			StartNS: from, EndNS: to, Phase: "run",
+			StartNS: from, EndNS: to, Phase: a.time.phase(i),
 			Due: n.due, Sent: n.sent, Confirmed: n.confirmed, Committed: n.committed, Nacked: n.nacked, Returned: n.returned, Received: n.received,
 		}
-		if i >= a.time.run {
-			x.Phase = "drain"
-		} else {
+		if i < a.time.run {
 			var cells [groups]*cell
 			for g := range cells {
 				cells[g] = a.latency.cells[g][i]
@@ -166,7 +150,7 @@ func (a *analysis) intervals() []result.Interval {
 func (a *analysis) generator() *result.Generator {
 	g := &result.Generator{
 		Limit: a.facts.Limit, Batches: a.observed.batches.result(), Lateness: a.latency.late.distribution(a.answersUntil() != event.None),
-		Self: a.observed.window(a.time.run, len(a.captures)),
+		Self: a.observed.during(func(i int) bool { return i < a.time.run }, len(a.captures)),
 	}
 	if *g == (result.Generator{}) {
 		return nil

@@ -57,13 +57,16 @@ func (o *observed) interval(i int) *result.Self {
 	return selfOf(o.intervals[i])
 }
 
-// window is what was observed until publishing stopped.
-func (o *observed) window(run, captures int) *result.Self {
+// during is what was observed in some of the intervals.
+func (o *observed) during(in func(interval int) bool, captures int) *result.Self {
 	if o.intervals == nil {
 		return nil
 	}
 	whole := make([]*event.Self, captures)
-	for _, processes := range o.intervals[:run] {
+	for i, processes := range o.intervals {
+		if !in(i) {
+			continue
+		}
 		for c, s := range processes {
 			switch {
 			case s == nil:

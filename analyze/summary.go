@@ -12,7 +12,7 @@ import (
 
 // config describes what was run, over all captures.
 func (a *analysis) config() result.Config {
-	x := result.Config{StartedNS: a.window.start, AckMode: "none", Durable: true, Persistent: true, TLSVerified: true}
+	x := result.Config{StartedNS: a.window.runStart, AckMode: "none", Durable: true, Persistent: true, TLSVerified: true}
 	queues, rate, open := map[string]bool{}, 0.0, true
 	keys := map[string]bool{}
 	for _, c := range a.captures {
@@ -157,8 +157,11 @@ func (a *analysis) rates() result.Rates {
 	var in, drain intervalCounts
 	for i := range a.time.counts {
 		n, to := &a.time.counts[i], &in
-		if i >= a.time.run {
+		switch a.time.phase(i) {
+		case phaseDrain:
 			to = &drain
+		case phaseBefore, phaseAfter:
+			continue
 		}
 		to.sent += n.sent
 		to.confirmed += n.confirmed
@@ -168,7 +171,7 @@ func (a *analysis) rates() result.Rates {
 	}
 	publishes := slices.ContainsFunc(a.captures, (*source).publishes)
 	consumes := slices.ContainsFunc(a.captures, (*source).consumes)
-	span := a.window.stop - a.window.start
+	span := a.window.until - a.window.start
 	if publishes {
 		r.Sent, r.SentBytes = perSecond(in.sent, span), perSecond(in.bytes, span)
 		if a.confirms() {
@@ -180,8 +183,8 @@ func (a *analysis) rates() result.Rates {
 	}
 	if consumes {
 		r.Received = perSecond(in.received, span)
-		if _, last := extent(a.captures, schema.Deliveries); publishes && last-a.window.stop >= leastDrainNS && drain.received >= leastDrained {
-			ns := last - a.window.stop
+		if _, last := extent(a.captures, schema.Deliveries); publishes && last-a.window.runStop >= leastDrainNS && drain.received >= leastDrained {
+			ns := last - a.window.runStop
 			r.DrainNS, r.Drain = &ns, perSecond(drain.received, ns)
 		}
 	}
@@ -221,13 +224,17 @@ func perSecond(n, ns int64) *float64 {
 	return &v
 }
 
+// published tells whether an interval is of the run until publishing stopped, in the window or not.
+func (a *analysis) published(i int) bool { return a.time.phase(i) != phaseDrain }
+
 // loadFacts are the facts about offered load and backlog.
 func (a *analysis) loadFacts() {
 	var sent, backlog int64
-	for i := range a.time.run {
+	intervals := slices.DeleteFunc(a.time.ordered(), func(i int) bool { return !a.published(i) })
+	for k, i := range intervals {
 		sent += a.time.counts[i].sent
 		backlog += a.time.counts[i].arrivals
-		if i == (a.time.run-1)/2 {
+		if k == (len(intervals)-1)/2 {
 			a.facts.BacklogBefore = backlog
 		}
 	}
@@ -237,9 +244,9 @@ func (a *analysis) loadFacts() {
 	if len(a.facts.NotOneRun) > 0 { // no rate was asked for of all of them together
 		return
 	}
-	span := a.window.stop - a.window.start
+	span := a.window.runStop - a.window.runStart
 	if end := a.scheduleEnd(); end != event.None {
-		span = end - a.window.start
+		span = end - a.window.runStart
 	}
 	if planned, length, ok := a.planned(span); ok {
 		length = min(length, span)
@@ -256,7 +263,7 @@ func (a *analysis) loadFacts() {
 func (a *analysis) achieved(sent, length int64) *float64 {
 	const hiccupNS = 100e6
 	_, last := extent(a.captures, schema.Sends)
-	took := min(last, a.window.stop) - a.window.start
+	took := min(last, a.window.runStop) - a.window.runStart
 	if sent > 1 {
 		took += took / (sent - 1) // N messages span N-1 gaps, and a schedule N
 	}
@@ -296,8 +303,10 @@ func (a *analysis) planned(span int64) (n, length int64, ok bool) {
 		}
 	}
 	recorded := int64(0)
-	for i := range a.time.run {
-		recorded += a.time.counts[i].due
+	for i := range a.time.counts {
+		if a.published(i) {
+			recorded += a.time.counts[i].due
+		}
 	}
 	if poisson || recorded > n {
 		n = recorded

@@ -11,12 +11,20 @@ import (
 // (publishing stopped), and from there, for the drain, to the last event. The last of the drain may be up to half shorter
 // or longer than the others, so that it is no sliver; the window's last up to a twentieth longer, or as short as that: a
 // longer one would make a rate that ended with its schedule look like one that fell. None straddles the window's end.
+//
+// Where a part of the run was asked for, the window is that part, and what lies before and behind it until publishing
+// stopped has intervals of its own. Counts hold the window's intervals first, then those of the drain, of before, of after.
 type timeline struct {
-	start, stop, end int64 // stop belongs to the window
-	step             int64
-	run, drain       int // number of intervals
-	counts           []intervalCounts
-	receivedBefore   int64 // messages received before the start
+	start, stop, end  int64 // stop belongs to the window
+	until             int64 // the window's end as it is told: stop, or the nanosecond behind it where the window was cut
+	runStart, runStop int64 // barrier and publish stop
+	step              int64
+	outer             int64 // length of the intervals before and after the window
+	run, drain        int   // number of intervals
+	before, after     int
+	counts            []intervalCounts
+	receivedBefore    int64 // messages received before the run's start
+	cohort            int64 // messages due, else sent, in the window; counted where a part of the run was asked for
 }
 
 // intervalCounts are events by their own time.
@@ -36,24 +44,87 @@ const (
 // newTimeline divides [start, end]; step 0 leaves the choice of the interval to it, with regard to how many messages there are.
 func newTimeline(start, stop, end, step, messages int64) (*timeline, error) {
 	stop = max(stop, start)
-	end = max(end, stop)
-	span := end - start
+	return divide(&window{start: start, stop: stop, until: stop, runStart: start, runStop: stop, end: end}, step, messages)
+}
+
+// divide makes the timeline of a window.
+func divide(w *window, step, messages int64) (*timeline, error) {
+	t := &timeline{start: w.start, stop: w.stop, until: w.until, end: max(w.end, w.runStop), runStart: w.runStart, runStop: w.runStop}
+	span := t.end - t.runStart
 	if span < 0 { // times that far apart overflow: no run does this
-		return nil, fmt.Errorf("analyze: times from %d to %d ns", start, end)
+		return nil, fmt.Errorf("analyze: times from %d to %d ns", t.runStart, t.end)
 	}
+	inside := t.until - t.start
+	shown := inside + t.end - t.runStop // what the step divides
 	if step <= 0 {
-		step = chooseStep(stop-start, span, messages)
-	} else if n := span / step; n > mostIntervals {
-		return nil, fmt.Errorf("analyze: intervals of %d ns over %d ns are %d, more than %d: choose longer ones", step, span, n, mostIntervals)
+		if w.asked && w.runStop > w.runStart {
+			messages = int64(float64(messages) * float64(inside) / float64(w.runStop-w.runStart))
+		}
+		step = chooseStep(inside, shown, messages)
+	} else if n := shown / step; n > mostIntervals {
+		return nil, fmt.Errorf("analyze: intervals of %d ns over %d ns are %d, more than %d: choose longer ones", step, shown, n, mostIntervals)
 	}
-	t := &timeline{start: start, stop: stop, end: end, step: step}
-	t.run = max(1, parts(stop-start, step, step/20))
-	t.drain = parts(end-stop, step, step/2)
-	if t.drain == 0 && end > stop {
+	t.step = step
+	t.run = max(1, parts(inside, step, step/20))
+	t.drain = parts(t.end-t.runStop, step, step/2)
+	if t.drain == 0 && t.end > t.runStop {
 		t.drain = 1
 	}
-	t.counts = make([]intervalCounts, t.run+t.drain)
+	t.divideRest()
+	t.counts = make([]intervalCounts, t.run+t.drain+t.before+t.after)
 	return t, nil
+}
+
+// divideRest makes intervals of what lies before and behind the window, longer ones where they would be very many.
+func (t *timeline) divideRest() {
+	before, after := t.start-t.runStart, t.runStop-t.stop
+	t.outer = t.step
+	for most := max(before, after); most/t.outer > chosenIntervals/2; {
+		t.outer *= 2
+	}
+	if before > 0 {
+		t.before = max(1, parts(before, t.outer, t.outer/20))
+	}
+	if after > 0 {
+		t.after = max(1, parts(after, t.outer, t.outer/20))
+	}
+}
+
+// Phases of a run, as result.Interval has them.
+const (
+	phaseBefore = "before"
+	phaseRun    = "run"
+	phaseAfter  = "after"
+	phaseDrain  = "drain"
+)
+
+// phase of an interval.
+func (t *timeline) phase(i int) string {
+	switch {
+	case i < t.run:
+		return phaseRun
+	case i < t.run+t.drain:
+		return phaseDrain
+	case i < t.run+t.drain+t.before:
+		return phaseBefore
+	}
+	return phaseAfter
+}
+
+// ordered are the intervals in order of time.
+func (t *timeline) ordered() []int {
+	all := make([]int, 0, len(t.counts))
+	add := func(from, n int) {
+		for i := range n {
+			all = append(all, from+i)
+		}
+	}
+	outside := t.run + t.drain
+	add(outside, t.before)
+	add(0, t.run)
+	add(outside+t.before, t.after)
+	add(t.run, t.drain)
+	return all
 }
 
 // roundSteps are lengths of intervals that people read without effort.
@@ -94,48 +165,58 @@ func parts(length, step, least int64) int {
 	return int(n)
 }
 
-// find is the interval of a time, and the span of times that have the same; -1 before the start. Times behind the end
+// find is the interval of a time, and the span of times that have the same; -1 before the run's start. Times behind the end
 // belong to the last interval.
 func (t *timeline) find(at int64) (i int, from, to int64) {
+	outside := t.run + t.drain
 	switch {
 	case at == event.None:
 		return -1, at, at
+	case at < t.runStart:
+		return -1, event.None + 1, t.runStart - 1
 	case at < t.start:
-		return -1, event.None + 1, t.start - 1
+		i, from, to = place(at, t.runStart, t.start-1, t.outer, t.before)
+		return outside + i, from, to
 	case at <= t.stop:
-		i = min(int((at-t.start)/t.step), t.run-1)
-		from, to = t.start+int64(i)*t.step, t.start+int64(i+1)*t.step-1
-		if i == t.run-1 {
-			to = t.stop
-		}
-		return i, from, min(to, t.stop)
+		return place(at, t.start, t.stop, t.step, t.run)
+	case at <= t.runStop:
+		i, from, to = place(at, t.stop+1, t.runStop, t.outer, t.after)
+		return outside + t.before + i, from, to
 	case t.drain == 0:
-		return -1, t.stop + 1, math.MaxInt64
-	default:
-		n := min(int((at-t.stop-1)/t.step), t.drain-1)
-		from, to = t.stop+1+int64(n)*t.step, t.stop+int64(n+1)*t.step
-		if n == t.drain-1 {
-			to = math.MaxInt64
-		}
-		return t.run + n, from, to
+		return -1, t.runStop + 1, math.MaxInt64
 	}
+	i, from, to = place(at, t.runStop+1, math.MaxInt64, t.step, t.drain)
+	return t.run + i, from, to
 }
 
-// bounds of an interval: half-open in time, but the window's last one, which takes its end in.
+// place finds a time in one of n equal parts, of which the last goes on to the end.
+func place(at, start, end, step int64, n int) (i int, from, to int64) {
+	i = int(min((at-start)/step, int64(n-1)))
+	from, to = start+int64(i)*step, end
+	if i < n-1 {
+		to = min(from+step-1, end)
+	}
+	return i, from, to
+}
+
+// bounds of an interval: half-open in time, but the last one until publishing stopped, which takes its end in.
 func (t *timeline) bounds(i int) (from, to int64) {
-	if i < t.run {
-		from, to = t.start+int64(i)*t.step, t.start+int64(i+1)*t.step
-		if i == t.run-1 {
-			to = t.stop
+	part := func(i int, start, end, step int64, n int) (int64, int64) {
+		if i == n-1 {
+			return start + int64(i)*step, end
 		}
-		return from, to
+		return start + int64(i)*step, start + int64(i+1)*step
 	}
-	n := int64(i - t.run)
-	from, to = t.stop+n*t.step, t.stop+(n+1)*t.step
-	if i == t.run+t.drain-1 {
-		to = t.end
+	outside := t.run + t.drain
+	switch t.phase(i) {
+	case phaseRun:
+		return part(i, t.start, t.until, t.step, t.run)
+	case phaseDrain:
+		return part(i-t.run, t.runStop, t.end, t.step, t.drain)
+	case phaseBefore:
+		return part(i-outside, t.runStart, t.start, t.outer, t.before)
 	}
-	return from, to
+	return part(i-outside-t.before, t.until, t.runStop, t.outer, t.after)
 }
 
 // cursor finds intervals of times that mostly follow each other.
@@ -173,10 +254,22 @@ func (t *timeline) add(times []int64, of func(*intervalCounts) *int64) {
 	}
 }
 
-// countBefore counts messages received before the start.
+// addCohort counts the messages due, else sent, in the window.
+func (t *timeline) addCohort(due, sent []int64) {
+	for i, at := range due {
+		if at == event.None {
+			at = sent[i]
+		}
+		if at != event.None && at >= t.start && at <= t.stop {
+			t.cohort++
+		}
+	}
+}
+
+// countBefore counts messages received before the run's start.
 func (t *timeline) countBefore(received []int64) {
 	for _, at := range received {
-		if at < t.start && at != event.None {
+		if at < t.runStart && at != event.None {
 			t.receivedBefore++
 		}
 	}

@@ -50,6 +50,9 @@ func (v *visitor) sends(r *rows) {
 	v.a.time.add(s.Due, func(c *intervalCounts) *int64 { return &c.due })
 	v.a.course.lastDue.add(s)
 	v.a.time.addSends(s.Sent, u32(r.rec, schema.SendsSize))
+	if v.a.window.asked {
+		v.a.time.addCohort(s.Due, s.Sent)
+	}
 	n := &r.batch.capture.counts
 	for _, t := range s.Sent {
 		if t != event.None {

@@ -11,7 +11,11 @@ import (
 // window is the span over which rates are counted and the cohort of latencies is taken, both ends included.
 type window struct {
 	start, stop int64
-	end         int64 // the last event, or the stop
+	until       int64 // the end as it is told: stop, or the nanosecond behind it where a part was cut out
+	// runStart and runStop are the window where no part of it was asked for: barrier to publish stop.
+	runStart, runStop int64
+	asked             bool  // a part was asked for
+	end               int64 // the last event, or the stop of publishing
 	// publishStop is when the last producer stopped: what was drained before proves nothing. MinInt64 without producers.
 	publishStop int64
 	drainEnd    int64 // event.None if unknown
@@ -59,7 +63,7 @@ func findWindow(captures []*source) window {
 	} else if producers {
 		w.publishStop = w.stop
 	}
-	w.end = w.stop
+	w.end, w.until, w.runStart, w.runStop = w.stop, w.stop, w.start, w.stop
 	for _, k := range []schema.Kind{schema.Sends, schema.Settlements, schema.Deliveries} {
 		if _, last := extent(captures, k); last != math.MinInt64 {
 			w.end = max(w.end, last)

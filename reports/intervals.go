@@ -15,7 +15,7 @@ import (
 // because percentiles cannot be averaged and a tail must not vanish.
 type stretch struct {
 	from, to                       int64
-	drain                          bool
+	phase                          string
 	intervals                      int
 	due, sent, confirmed, received int64
 	committed                      int64
@@ -56,6 +56,9 @@ func (p *page) intervals(r *result.Result, limit int) {
 	if slices.ContainsFunc(t.columns, func(c column) bool { return slices.Contains(c.cells, "-") }) {
 		p.remark("-: no messages, or an interval too short for a rate.")
 	}
+	if r.Window.Part != nil {
+		p.remark("Lines outside of the window have no latency.")
+	}
 	p.lastInterval(r)
 	if len(dropped) > 0 {
 		p.remark("A wider page also shows: " + strings.Join(dropped, ", ") + ".")
@@ -66,11 +69,11 @@ func (p *page) intervals(r *result.Result, limit int) {
 func (p *page) lastInterval(r *result.Result) {
 	var last *result.Interval
 	for i := range r.Intervals {
-		if r.Intervals[i].Phase != "drain" {
+		if r.Intervals[i].Phase == "run" {
 			last = &r.Intervals[i]
 		}
 	}
-	if last == nil || last == &r.Intervals[0] {
+	if last == nil || last == &r.Intervals[0] || r.Window.Part != nil {
 		return
 	}
 	length := span(last.StartNS, last.EndNS)
@@ -119,7 +122,7 @@ func groupSize(intervals []result.Interval, limit int) int {
 	if limit < 0 {
 		return 1
 	}
-	limit = max(limit, 2) // a run and its drain
+	limit = max(limit, countStretches(intervals, len(intervals)+1), 1) // each phase has a line
 	for tens := 1; ; tens *= 10 {
 		for _, n := range []int{1, 2, 3, 5} {
 			if countStretches(intervals, n*tens) <= limit || n*tens > len(intervals) {
@@ -129,14 +132,14 @@ func groupSize(intervals []result.Interval, limit int) int {
 	}
 }
 
-// stretchesOf puts up to size intervals together; no stretch spans the end of publishing.
+// stretchesOf puts up to size intervals together; no stretch spans the end of publishing, nor one of the window.
 func stretchesOf(r *result.Result, from string, size int) []stretch {
 	var all []stretch
 	for i := range r.Intervals {
 		in := &r.Intervals[i]
 		last := len(all) - 1
-		if last < 0 || all[last].intervals == size || all[last].drain != (in.Phase == "drain") {
-			all = append(all, stretch{from: in.StartNS, drain: in.Phase == "drain", lowSent: math.Inf(1), lowReceived: math.Inf(1)})
+		if last < 0 || all[last].intervals == size || all[last].phase != in.Phase {
+			all = append(all, stretch{from: in.StartNS, phase: in.Phase, lowSent: math.Inf(1), lowReceived: math.Inf(1)})
 			last++
 		}
 		all[last].add(r, in, from)
@@ -148,7 +151,7 @@ func stretchesOf(r *result.Result, from string, size int) []stretch {
 func countStretches(intervals []result.Interval, size int) int {
 	n, inGroup := 0, 0
 	for i := range intervals {
-		if i == 0 || inGroup == size || (intervals[i].Phase == "drain") != (intervals[i-1].Phase == "drain") {
+		if i == 0 || inGroup == size || intervals[i].Phase != intervals[i-1].Phase {
 			n, inGroup = n+1, 0
 		}
 		inGroup++
@@ -230,7 +233,7 @@ func (p *page) intervalTable(r *result.Result, stretches []stretch, merged bool)
 			return shortCount(*s.backlog)
 		})
 	}
-	if t.titleRow = slices.IndexFunc(stretches, func(s stretch) bool { return s.drain }); t.titleRow >= 0 {
+	if t.titleRow = slices.IndexFunc(stretches, func(s stretch) bool { return s.phase == "drain" }); t.titleRow >= 0 {
 		t.title = "drain:"
 	}
 	return t

@@ -40,7 +40,26 @@ func (p *page) rates(r *result.Result) {
 	if f := r.ConfirmFrames; f != nil {
 		p.field("confirms", fieldColumn, framesLine(f))
 	}
+	p.part(r)
 	p.backlog(r)
+}
+
+// part says what the window holds where a part of the run was asked for, and what is not of it.
+func (p *page) part(r *result.Result) {
+	w := r.Window.Part
+	if w == nil {
+		return
+	}
+	text := result.Group(w.Sent) + " sent"
+	if r.Config.Confirm > 0 || w.Confirmed > 0 {
+		text += ", " + result.Group(w.Confirmed) + " confirmed"
+	}
+	if w.Committed > 0 {
+		text += ", " + result.Group(w.Committed) + " committed"
+	}
+	text += ", " + result.Group(w.Received) + " received in it; latencies are of the " + result.Plural(w.Cohort, "message") + " due (else sent) in it, whenever they were answered"
+	p.field("window", fieldColumn, text)
+	p.remark("Findings, verdict and counts are of the whole run.")
 }
 
 // framesLine: "8,000 frames of 12.5 messages on average; 50 % 8, 99 % 100, max 200".

@@ -215,12 +215,30 @@ type Window struct {
 	StartNS int64  `json:"start_ns"`
 	EndNS   int64  `json:"end_ns"`
 	Text    string `json:"text"` // what the ends are
+	// Part is set where the window is a part of the run that was asked for. Counts, findings and verdict are of the whole run.
+	Part *Part `json:"part,omitempty"`
 	// ReceivedBefore are messages received before the window began: counted, but in no interval and no rate.
 	ReceivedBefore int64 `json:"received_before"`
 	// ScheduleEndNS is when the schedules ended, at most the window's end; nil in closed loop. Nothing was due after it.
 	ScheduleEndNS *int64 `json:"schedule_end_ns"`
 	// DrainEndNS is when waiting for what was still on its way ended; nil if unknown.
 	DrainEndNS *int64 `json:"drain_end_ns"`
+}
+
+// Part of a run, in nanoseconds after its start; what happened at ToNS belongs to it only where that is the run's end. The
+// counts are of events in it; they are what the rates divide, and what the intervals of phase "run" add up to.
+type Part struct {
+	FromNS    int64 `json:"from_ns"`
+	ToNS      int64 `json:"to_ns"`
+	RunNS     int64 `json:"run_ns"` // length of the run
+	Sent      int64 `json:"sent"`
+	Confirmed int64 `json:"confirmed"`
+	Committed int64 `json:"committed,omitempty"`
+	Nacked    int64 `json:"nacked"`
+	Returned  int64 `json:"returned"`
+	Received  int64 `json:"received"`
+	// Cohort are the messages due (else sent) in it: those whose latency counts, whenever they were answered.
+	Cohort int64 `json:"cohort"`
 }
 
 // Rates over the window; the drain has its own. Nil where nothing of the kind was expected, and all of them where captures
@@ -281,8 +299,10 @@ type Interval struct {
 	// BacklogEnd is sent x fan-out minus received, at the end of the interval; nil where expected queues are unknown.
 	BacklogEnd *int64 `json:"backlog_end"`
 	// Self is what the recording processes noticed of themselves; nil where no interval of theirs has its middle in this one.
-	Self  *Self  `json:"self"`
-	Phase string `json:"phase"` // "run" or "drain"
+	Self *Self `json:"self"`
+	// Phase is "run" in the window and "drain" when publishing had stopped; where a part of the run was asked for, "before" and
+	// "after" it. Latency is of the window alone.
+	Phase string `json:"phase"`
 }
 
 // Curve is a percentile curve: points by rising percentile, exact at each.
