@@ -1,7 +1,6 @@
 package analyze
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -126,18 +125,9 @@ func loadManifest(path string) (*manifest.Manifest, error) {
 	if err != nil {
 		return nil, err
 	}
-	var version struct {
-		FormatVersion int `json:"format_version"`
-	}
-	if err := json.Unmarshal(b, &version); err != nil {
-		return nil, fmt.Errorf("damaged: %w", err)
-	}
-	if version.FormatVersion != manifest.FormatVersion {
-		return nil, fmt.Errorf("format version %d, this program knows %d", version.FormatVersion, manifest.FormatVersion)
-	}
-	m := new(manifest.Manifest)
-	if err := json.Unmarshal(b, m); err != nil {
-		return nil, fmt.Errorf("damaged: %w", err)
+	m, err := manifest.Decode(b)
+	if err != nil {
+		return nil, err
 	}
 	if err := checkIndexes(m); err != nil {
 		return nil, fmt.Errorf("damaged: %w", err)

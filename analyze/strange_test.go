@@ -92,7 +92,7 @@ func TestNewerManifest(t *testing.T) {
 	dir, whole := smallCapture(t, "none", false)
 	got := analyzed(t, damaged(t, dir, func(n string, b []byte) []byte {
 		if n == manifest.FinalName || n == manifest.StartName {
-			return bytes.Replace(b, []byte(`"format_version": 1`), []byte(`"format_version": 2`), 1)
+			return resealed(t, bytes.Replace(b, []byte(`"format_version": 1`), []byte(`"format_version": 2`), 1))
 		}
 		return b
 	}))
@@ -183,4 +183,14 @@ func arrowFile(t testing.TB, metadata map[string]string) []byte {
 		t.Fatal(err)
 	}
 	return mustRead(t, path)
+}
+
+// resealed gives a changed manifest the checksum that belongs to it.
+func resealed(t testing.TB, text []byte) []byte {
+	t.Helper()
+	b, err := manifest.Seal(text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b
 }

@@ -38,7 +38,7 @@ func TestKindOfALaterVersion(t *testing.T) {
 			at := 8 + 8 + binary.LittleEndian.Uint32(b[12:]) - 4
 			binary.LittleEndian.PutUint32(b[at:], computed)
 		case manifest.FinalName:
-			b = bytes.ReplaceAll(b, []byte("self"), []byte("selb"))
+			b = resealed(t, bytes.ReplaceAll(b, []byte("self"), []byte("selb")))
 		case manifest.JournalName:
 			for at := schema.JournalHeaderSize; at < len(b); at += schema.RecordSize {
 				rec, err := schema.ParseRecord(b[at:])

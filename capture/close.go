@@ -43,7 +43,7 @@ func (w *Writer) end(final *manifest.Manifest) error {
 		now := w.clock.Snapshot()
 		final.ClockEnd = &now
 	}
-	if err := writeJSON(w.options.disk, w.path(manifest.FinalName), final); err != nil {
+	if err := writeManifest(w.options.disk, w.path(manifest.FinalName), final); err != nil {
 		return fmt.Errorf("recording into %s: %w", w.dir, err)
 	}
 	if len(final.Recording.Lost) > 0 {

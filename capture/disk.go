@@ -1,7 +1,6 @@
 package capture
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -9,6 +8,8 @@ import (
 	"path/filepath"
 	"runtime"
 	"syscall"
+
+	"leveret/capture/manifest"
 )
 
 // disk is what the recorder needs of a file system; tests put slow and full ones in its place.
@@ -59,9 +60,9 @@ func emptyDir(dir string) (made bool, err error) {
 	return false, err
 }
 
-// writeJSON writes v so that path has either nothing or all of it: into a temporary file, synced, renamed.
-func writeJSON(d disk, path string, v any) error {
-	b, err := json.MarshalIndent(v, "", "  ")
+// writeManifest writes m so that path has either nothing or all of it: into a temporary file, synced, renamed.
+func writeManifest(d disk, path string, m *manifest.Manifest) error {
+	b, err := manifest.Encode(m)
 	if err != nil {
 		return fmt.Errorf("write %s: %w", path, err)
 	}
@@ -70,7 +71,7 @@ func writeJSON(d disk, path string, v any) error {
 	if err != nil {
 		return err
 	}
-	_, err = f.Write(append(b, '\n'))
+	_, err = f.Write(b)
 	if err = errors.Join(err, f.Sync(), f.Close()); err == nil {
 		err = d.rename(temporary, path)
 	}

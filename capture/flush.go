@@ -57,7 +57,7 @@ func (d *writtenDisk) create(w *Writer, c schema.Compression) (err error) {
 		}
 	}()
 	names = append(names, manifest.StartName)
-	if err := writeJSON(w.options.disk, w.path(manifest.StartName), &w.start); err != nil {
+	if err := writeManifest(w.options.disk, w.path(manifest.StartName), &w.start); err != nil {
 		return err
 	}
 	names = append(names, manifest.JournalName)

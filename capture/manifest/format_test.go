@@ -33,7 +33,7 @@ func TestFormatNamesTheKeys(t *testing.T) {
 	section, _, _ = strings.Cut(section, "\n## ")
 	keys := map[string]bool{}
 	keysOf(reflect.TypeFor[Manifest](), keys)
-	values := strings.Fields("true round-robin body header perftest idle empty start.json manifest.json capture/manifest/manifest.go x-stream-offset")
+	values := strings.Fields("true round-robin body header perftest idle empty start.json manifest.json capture/manifest/manifest.go x-stream-offset crc32c")
 	named := map[string]bool{}
 	for _, m := range regexp.MustCompile("`([^`]+)`").FindAllStringSubmatch(section, -1) {
 		for _, key := range strings.Split(strings.ReplaceAll(m[1], "[]", ""), ".") {

@@ -1,0 +1,73 @@
+package manifest
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"hash/crc32"
+)
+
+// sealKey is the last key of a sealed document: its value is the CRC-32C, eight hexadecimal digits, of all bytes before the
+// key. Recordings made before there was one have none, and are taken as they are.
+const sealKey = `"crc32c"`
+
+const sealFormat = sealKey + ": \"%08x\"\n}\n"
+
+var castagnoli = crc32.MakeTable(crc32.Castagnoli)
+
+// Encode makes the text of start.json and manifest.json, sealed.
+func Encode(m *Manifest) ([]byte, error) {
+	b, err := json.MarshalIndent(m, "", "  ")
+	if err != nil {
+		return nil, err
+	}
+	return Seal(b)
+}
+
+// Seal puts a checksum at the end of a JSON object, in place of the one that it has.
+func Seal(text []byte) ([]byte, error) {
+	text = bytes.TrimRight(text, " \n")
+	if i := bytes.LastIndex(text, []byte(sealKey)); i >= 0 {
+		text = append(bytes.Clone(bytes.TrimRight(text[:i], " \n,")), '}')
+	}
+	body, ok := bytes.CutSuffix(text, []byte("}"))
+	if body = bytes.TrimRight(body, " \n"); !ok || len(body) < 2 {
+		return nil, fmt.Errorf("seal a JSON object: %d bytes are none, or have no key", len(text))
+	}
+	sealed := append(bytes.Clone(body), ",\n  "...)
+	return fmt.Appendf(sealed, sealFormat, crc32.Checksum(sealed, castagnoli)), nil
+}
+
+// CheckSeal tells whether a sealed text is what was written. A text without a seal passes.
+func CheckSeal(text []byte) error {
+	i := bytes.LastIndex(text, []byte(sealKey))
+	if i < 0 {
+		return nil
+	}
+	if want := fmt.Appendf(nil, sealFormat, crc32.Checksum(text[:i], castagnoli)); !bytes.Equal(text[i:], want) {
+		return fmt.Errorf("its checksum does not hold: %.40q where %q should stand", text[i:], want[:len(want)-len("\n}\n")])
+	}
+	return nil
+}
+
+// Decode reads the text of start.json or manifest.json. The error names a damaged checksum or text, or another version of the
+// format; of a newer one nothing is taken.
+func Decode(text []byte) (*Manifest, error) {
+	if err := CheckSeal(text); err != nil {
+		return nil, fmt.Errorf("damaged: %w", err)
+	}
+	var version struct {
+		FormatVersion int `json:"format_version"`
+	}
+	if err := json.Unmarshal(text, &version); err != nil {
+		return nil, fmt.Errorf("damaged: %w", err)
+	}
+	if version.FormatVersion != FormatVersion {
+		return nil, fmt.Errorf("format version %d, this program knows %d", version.FormatVersion, FormatVersion)
+	}
+	m := new(Manifest)
+	if err := json.Unmarshal(text, m); err != nil {
+		return nil, fmt.Errorf("damaged: %w", err)
+	}
+	return m, nil
+}
