@@ -8,6 +8,7 @@ import (
 	"time"
 )
 
+// C044: vhosts; C043: passwords; C079: IPv6; C106: the default port of amqps.
 func TestParseURI(t *testing.T) {
 	secret := fmt.Sprintf("s%d", time.Now().UnixNano()) // built at run time: no password stands in the sources
 	for _, c := range []struct {
@@ -50,6 +51,7 @@ func TestParseURI(t *testing.T) {
 	}
 }
 
+// C043, C079, C106: what is refused says what it is, and never shows the password.
 func TestParseURIRefuses(t *testing.T) {
 	for _, c := range []struct{ uri, want string }{
 		{"localhost", "amqp://"},
@@ -112,6 +114,7 @@ func TestParseURIRefuses(t *testing.T) {
 	}
 }
 
+// C106: query options are honoured.
 func TestURIQueryOptions(t *testing.T) {
 	e := mustParse(t, "amqps://host?heartbeat=10&channel_max=5&frame_max=8192&connection_timeout=1500&auth_mechanism=external&verify=verify_none&server_name_indication=other.example")
 	if *e.Heartbeat != 10*time.Second || *e.ChannelMax != 5 || *e.FrameMax != 8192 || *e.ConnectTimeout != 1500*time.Millisecond {

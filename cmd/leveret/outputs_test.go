@@ -27,7 +27,8 @@ var perfTestLine = regexp.MustCompile(`^(id: t1, starting (consumer|producer) #0
 	`|id: t1, (sending|receiving) rate avg: [0-9.]+ msg/s` +
 	`|id: t1, (consumer|confirm) latency min/median/75th/95th/99th/max [0-9]+(/[0-9]+){5} (us|µs))$`)
 
-// Standard output is PerfTest's and nothing else; in the locale's character set. The report is on standard error.
+// C087, C088: standard output is PerfTest's and nothing else, with as many values as headings; in the locale's character set. The
+// report is on standard error.
 func TestPerfTestOutputOverRabbitMQ(t *testing.T) {
 	uri := rabbitmqtest.Shared(t).URI(t)
 	for _, locale := range []struct{ name, unit string }{{"C", " us"}, {"en_US.UTF-8", " µs"}} {

@@ -96,13 +96,24 @@ func TestC098PlannedTotalIsSaid(t *testing.T) {
 	}
 }
 
-// C067: the body on the wire is as long as asked for, from the least on.
+// C067: the body on the wire is as long as asked for, from the least on, which the help states.
 func TestC067BodyIsAsLongAsAskedFor(t *testing.T) {
 	uri := rabbitmqtest.Shared(t).URI(t)
 	for size, want := range map[string]int{"0": 12, "4": 12, "12": 12, "13": 13, "40": 40} {
 		_, m, code, out, stderr := perfTest(t, "-h", uri, "-s", size, "-C", "2", "--verbose-full")
 		if code != exitOK || m.Producers[0].Size != want || strings.Count(out, "consumer 0: received message") != 2 || strings.Count(out, "size = "+strconv.Itoa(want)+"]") != 4 {
 			t.Errorf("-s %s: exit %d, size %d, want %d\n%s%s", size, code, m.Producers[0].Size, want, out, stderr)
+		}
+	}
+}
+
+// C067, C105: what is least, and what 0 means, is documented.
+func TestHelpStatesLimits(t *testing.T) {
+	_, help, _ := invoke(t, "perf-test", "-?")
+	text := strings.Join(strings.Fields(help), " ")
+	for _, want := range []string{"body size; 12 is the least", "0: none, the producers only connect", "at least 0.1; the first one within the"} {
+		if !strings.Contains(text, want) {
+			t.Errorf("the help does not say %q", want)
 		}
 	}
 }

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"encoding/json"
 	"fmt"
 	"os"
 	"os/exec"
@@ -11,6 +12,8 @@ import (
 	"time"
 
 	"leveret/analyze/result"
+	"leveret/capture/manifest"
+	"leveret/capture/schema"
 	"leveret/loadcore/rabbitmqtest"
 )
 
@@ -122,6 +125,7 @@ func TestCorruptIdentityIsNotAttributed(t *testing.T) {
 	}
 }
 
+// C010: interrupted, a capture is closed, readable, and says so.
 func TestInterruptLeavesAClosedCapture(t *testing.T) {
 	for _, signal := range []os.Signal{os.Interrupt, syscall.SIGTERM} {
 		t.Run(signal.String(), func(t *testing.T) {
@@ -147,6 +151,37 @@ func TestInterruptLeavesAClosedCapture(t *testing.T) {
 				t.Errorf("exit %d\n%s", code, out)
 			}
 		})
+	}
+}
+
+// C010: of a run that is killed every whole batch is analyzed; the result is marked incomplete, and nothing is called lost.
+func TestC010KilledRunIsAnalyzed(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "capture")
+	cmd := exec.Command(os.Args[0], "run", "--queue", "q", "--rate", "5000", "--confirm", "100", "--time", "60", "--capture", dir)
+	cmd.Env = append(os.Environ(), asMain+"=1")
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	written := func() int64 {
+		info, err := os.Stat(filepath.Join(dir, manifest.JournalName))
+		if err != nil {
+			return 0
+		}
+		return info.Size()
+	}
+	for deadline := time.Now().Add(time.Minute); written() < schema.JournalHeaderSize+8*schema.RecordSize && time.Now().Before(deadline); {
+		time.Sleep(20 * time.Millisecond)
+	}
+	cmd.Process.Kill()
+	cmd.Wait()
+	code, out, stderr := invoke(t, "analyze", dir, "--format", "json")
+	var r result.Result
+	if err := json.Unmarshal([]byte(out), &r); err != nil {
+		t.Fatalf("exit %d, %v\n%s", code, err, stderr)
+	}
+	n := r.Counts
+	if code != exitOK || r.Complete || r.Verdict != result.Inconclusive || n.Sent == 0 || n.Lost+n.Missing+n.Duplicates+n.Corrupt != 0 {
+		t.Errorf("exit %d, complete %v, %s, %+v\n%s", code, r.Complete, r.Verdict, n, stderr)
 	}
 }
 
