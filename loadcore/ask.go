@@ -3,6 +3,8 @@ package loadcore
 import (
 	"context"
 	"errors"
+	"slices"
+	"time"
 
 	"leveret/capture/event"
 	"leveret/loadcore/wire"
@@ -24,6 +26,7 @@ func askQueue(ctx context.Context, ch *channel, name string) (ready, consumers i
 // channel and no lane. Queues that the run declared to vanish with their last consumer keep the answer of the
 // last round.
 func (r *run) askRemaining(ctx context.Context, queues []*drainQueue) {
+	var short []*drainQueue
 	for _, q := range queues {
 		if q.spec.AutoDelete && q.spec.Declare && len(q.consumers) > 0 {
 			continue
@@ -34,6 +37,38 @@ func (r *run) askRemaining(ctx context.Context, queues []*drainQueue) {
 		} else if errors.Is(err, context.DeadlineExceeded) {
 			return
 		}
+		if err == nil && q.short() {
+			short = append(short, q)
+		}
+	}
+	r.askAgain(ctx, short)
+}
+
+// arrivalPatience is how long the count of a queue may stand still before what it lacks is taken as not coming.
+const arrivalPatience = time.Second
+
+// askAgain repeats the question to queues that nobody consumes and that have not counted all that was sent to them: rule 3. It
+// takes half of the time that is left at most; the other half is for closing.
+func (r *run) askAgain(ctx context.Context, queues []*drainQueue) {
+	end, _ := ctx.Deadline()
+	ctx, cancel := context.WithTimeout(ctx, time.Until(end)/2)
+	defer cancel()
+	for changed := time.Now(); len(queues) > 0 && time.Since(changed) < arrivalPatience; {
+		select {
+		case <-time.After(arrivalPatience / 20):
+		case <-ctx.Done():
+			return
+		}
+		queues = slices.DeleteFunc(queues, func(q *drainQueue) bool {
+			ready, err := r.askApart(ctx, q)
+			if err != nil {
+				return true
+			}
+			if q.ready.Swap(ready) != ready {
+				changed = time.Now()
+			}
+			return !q.short()
+		})
 	}
 }
 

@@ -279,6 +279,30 @@ func TestProducersWithoutConfirmsAskOnTheirOwnChannel(t *testing.T) {
 	}
 }
 
+// A queue's process answers questions before it takes messages: the count of a queue that nobody consumes is asked for until it
+// has all that was sent, or stands still.
+func TestCountOfAQueueThatNobodyConsumes(t *testing.T) {
+	for _, c := range []struct {
+		counts []uint32
+		want   int64
+	}{{[]uint32{0, 1, 1, 3}, 3}, {[]uint32{0, 2}, 2}} {
+		noLeaks(t)
+		asked := 0
+		ep := startStub(t, &stub{onMethod: func(conn *stubConn, channel uint16, m wire.Method) bool {
+			d, ok := m.(*wire.QueueDeclare)
+			if ok && channel == 2 { // for questions: the producer has channel 1
+				conn.method(channel, &wire.QueueDeclareOk{Queue: d.Queue, MessageCount: c.counts[min(asked, len(c.counts)-1)]})
+				asked++
+			}
+			return ok && channel == 2
+		}})
+		out, _ := runPlan(t, oneQueue(ep, "q", []manifest.Producer{{Size: 12, Limit: 3}}, nil))
+		if len(out.Queues) != 1 || out.Queues[0].Ready == nil || *out.Queues[0].Ready != c.want {
+			t.Errorf("counts %v: %+v", c.counts, out.Queues)
+		}
+	}
+}
+
 // Draining and closing share a bound: what draining leaves of it is for closing.
 func TestClosingHasWhatDrainingLeaves(t *testing.T) {
 	for _, c := range []struct {

@@ -29,6 +29,11 @@ type drainQueue struct {
 	gaveUp     string // why it cannot be drained
 }
 
+// short reports whether a queue that nobody consumes counts less than what was sent to it, and may not have got to it yet.
+func (q *drainQueue) short() bool {
+	return len(q.consumers) == 0 && q.slow && q.spec.Type != stream && q.ready.Load() < q.expected
+}
+
 // drainPart is one consumer of a queue.
 type drainPart struct {
 	s     *consumer
