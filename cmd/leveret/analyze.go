@@ -5,12 +5,11 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
-	"strings"
 
 	"leveret/analyze"
 	"leveret/analyze/result"
 	"leveret/cmd/internal/options"
+	"leveret/cmd/internal/panel"
 	"leveret/reports"
 	"leveret/reports/chart"
 )
@@ -49,11 +48,11 @@ func runAnalyze(ctx context.Context, args []string, s streams) (int, error) {
 // analyzeAndReport reads captures, writes the report to stdout and the charts where asked, and judges the exit code. first,
 // unless it is nil, gets the result before it is reported; nil where there is none.
 func analyzeAndReport(ctx context.Context, dirs []string, limits analyze.Options, o *options.Report, quiet bool, s streams, first func(*result.Result)) (int, error) {
-	bar := newBar(s.err, quiet)
-	limits.IntervalNS, limits.Progress, limits.By = int64(o.Interval), bar.show, o.By
+	bar := panel.NewBar(s.err, quiet)
+	limits.IntervalNS, limits.Progress, limits.By = int64(o.Interval), bar.Show, o.By
 	limits.Announce = func(text string) { fmt.Fprintln(s.err, text) }
 	r, err := analyze.Run(ctx, dirs, limits)
-	bar.end()
+	bar.End()
 	if first != nil {
 		first(r)
 	}
@@ -87,7 +86,7 @@ func writeReport(r *result.Result, o *options.Report, s streams) error {
 		return writeShort(s.err, r)
 	}
 	return reports.Text(s.out, r, reports.TextOptions{
-		Width: terminalWidth(s.out), ASCII: !speaksUTF8(), Color: colored(s.out, o.NoColor),
+		Width: panel.Width(s.out), ASCII: !panel.SpeaksUTF8(), Color: panel.Colored(s.out, o.NoColor),
 	})
 }
 
@@ -103,17 +102,6 @@ func writeCharts(r *result.Result, o *options.Report, s streams) error {
 		return fmt.Errorf("--charts=%s: %w", o.Charts, err)
 	}
 	return nil
-}
-
-// speaksUTF8 asks the locale as the C library would: the first of the three variables that is set decides.
-func speaksUTF8() bool {
-	for _, name := range []string{"LC_ALL", "LC_CTYPE", "LANG"} {
-		if v := os.Getenv(name); v != "" {
-			v = strings.ToLower(v)
-			return strings.Contains(v, "utf-8") || strings.Contains(v, "utf8")
-		}
-	}
-	return false
 }
 
 // judge turns the verdict into the exit code, and says on stderr why an INCONCLUSIVE run is that.

@@ -13,6 +13,7 @@ import (
 	"syscall"
 
 	"leveret/cmd/internal/options"
+	"leveret/cmd/internal/panel"
 )
 
 // version can be set by the build (-ldflags "-X main.version=1.2.3").
@@ -44,7 +45,7 @@ func commands() []command {
 }
 
 func main() {
-	stderr := newConsole(os.Stderr)
+	stderr := panel.NewConsole(os.Stderr)
 	os.Exit(run(interruptible(stderr), commandLine(os.Args[0], os.Args[1:]), os.Stdin, os.Stdout, stderr))
 }
 

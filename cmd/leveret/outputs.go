@@ -1,7 +1,6 @@
 package main
 
 import (
-	"cmp"
 	"fmt"
 	"io"
 	"slices"
@@ -11,6 +10,7 @@ import (
 	"leveret/capture"
 	"leveret/capture/manifest"
 	"leveret/cmd/internal/options"
+	"leveret/cmd/internal/panel"
 	"leveret/cmd/internal/prometheus"
 	"leveret/loadcore"
 )
@@ -123,9 +123,9 @@ func (r *recording) showPanel(live *loadcore.Live, writer *capture.Writer, peer 
 	if peer.Embedded {
 		title = r.options.ID + "  embedded broker: measures leveret, not RabbitMQ"
 	}
-	return showProgress(watched{
-		plan: newProgressPlan(r.plan), title: title, interval: cmp.Or(r.options.Interval, defaultProgressInterval),
-		live: live.Interval, recorder: writer.State, linesOnly: r.options.Verbose != "",
+	return panel.Show(panel.Run{
+		Plan: r.plan, Title: title, Interval: r.options.Interval, Live: live.Interval, Recorder: writer.State,
+		LinesOnly: r.options.Verbose != "",
 	}, r.err, r.options.Report.NoColor)
 }
 

@@ -10,6 +10,7 @@ import (
 	"leveret/analyze/result"
 	"leveret/capture/manifest"
 	"leveret/cmd/internal/options"
+	"leveret/cmd/internal/panel"
 	"leveret/cmd/internal/perftest"
 	"leveret/loadcore"
 )
@@ -46,7 +47,7 @@ type perfLines struct {
 func newPerfLines(o *options.Run, s streams) (*perfLines, error) {
 	l := &perfLines{
 		streams: s, options: o, every: o.Interval, compact: o.MetricsFormat == "compact",
-		format: perftest.Format{ID: o.ID, Millis: o.UseMillis, ASCII: !speaksUTF8()},
+		format: perftest.Format{ID: o.ID, Millis: o.UseMillis, ASCII: !panel.SpeaksUTF8()},
 	}
 	if l.every <= 0 {
 		l.every = time.Second

@@ -20,11 +20,14 @@ var mayImport = map[string][]string{
 	"cmd/leveret":             {"..."},
 	"cmd/internal/options":    {"capture/event", "capture/manifest", "loadcore/..."},
 	"cmd/internal/layout":     {"cmd/internal/options", "analyze/result", "capture/event", "capture/manifest", "loadcore", "loadcore/topology"},
+	"cmd/internal/panel":      {"loadcore", "capture", "capture/event", "capture/manifest", "analyze/result"},
 	"cmd/internal/prometheus": {"loadcore", "capture/manifest"},
 	"cmd/internal/perftest":   {},
 	"cmd/internal/bench":      {},
 	"cmd/internal/calibrate":  {"loadcore/...", "capture", "capture/event", "capture/manifest", "analyze/result"},
 	"cmd/internal/suite":      {"cmd/internal/options", "capture/manifest", "analyze/result"},
+
+	"cmd/internal/panel/terminaltest": {},
 
 	"loadcore":                   {"loadcore/wire", "capture/event", "capture/manifest"},
 	"loadcore/wire":              {},
@@ -62,14 +65,14 @@ var homes = map[string][]string{
 	"github.com/klauspost/compress":           {"capture/schema"}, // zstd
 	"github.com/pierrec/lz4/v4":               {"capture/schema"},
 	"github.com/spf13/pflag":                  {"cmd/internal/options"},
-	"github.com/schollz/progressbar/v3":       {"cmd/leveret"},
-	"github.com/rivo/uniseg":                  {"cmd/leveret"}, // how wide a text is on a terminal
+	"github.com/schollz/progressbar/v3":       {"cmd/internal/panel"},
+	"github.com/rivo/uniseg":                  {"cmd/internal/panel"}, // how wide a text is on a terminal
 	"gonum.org/v1/plot":                       {"reports/chart"},
 	"codeberg.org/go-fonts/liberation":        {"reports/chart"},
 	"golang.org/x/image":                      {"reports/chart"},
-	"golang.org/x/term":                       {"cmd/leveret"},
+	"golang.org/x/term":                       {"cmd/internal/panel"},
 	"golang.org/x/oauth2":                     {"cmd/leveret"},
-	"golang.org/x/sys":                        {"loadcore", "capture", "cmd/leveret"},
+	"golang.org/x/sys":                        {"loadcore", "capture", "cmd/internal/panel", "cmd/internal/panel/terminaltest"},
 }
 
 // goPackage is what we use of `go list -json`.

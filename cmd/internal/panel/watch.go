@@ -1,4 +1,4 @@
-package main
+package panel
 
 import (
 	"fmt"
@@ -8,26 +8,14 @@ import (
 	"time"
 	"unicode"
 
-	"leveret/capture"
 	"leveret/capture/manifest"
 	"leveret/loadcore"
 )
 
-// watched is a run as those see it who look at it while it goes on.
-type watched struct {
-	plan     *progressPlan
-	title    string
-	interval time.Duration // of what is measured
-	// live gives the latencies of the interval since its last call, and recorder how the recording goes.
-	live     func() loadcore.LiveFigures
-	recorder func() capture.State
-	// linesOnly: other lines come all the time, and a panel would be in their way.
-	linesOnly bool
-}
-
-// panelWatch follows a run for the panel. One goroutine uses it.
-type panelWatch struct {
-	watched
+// watch follows a run for the panel. One goroutine uses it.
+type watch struct {
+	Run
+	plan    *plan
 	outcome *manifest.Outcome // nil until the end
 
 	previous measured  // at the end of the last interval; at the barrier before the first one
@@ -48,18 +36,18 @@ type panelWatch struct {
 	errors   []failureGroup
 }
 
-func newPanelWatch(w watched) *panelWatch {
-	p := &panelWatch{watched: w, at: time.Now()}
+func newWatch(r Run) *watch {
+	p := &watch{Run: r, plan: newPlan(r.Plan), at: time.Now()}
 	row := func(name string) {
 		p.rates = append(p.rates, rateRow{name: name, now: math.NaN(), average: math.NaN(), past: &history{}})
 	}
-	if w.plan.timed {
+	if p.plan.timed {
 		row("due")
 	}
-	for _, r := range w.plan.rates(&measured{}, &measured{}) {
+	for _, r := range p.plan.rates(&measured{}, &measured{}) {
 		row(r.name)
 	}
-	settled, delivery := w.plan.latencies()
+	settled, delivery := p.plan.latencies()
 	for _, name := range []string{settled, delivery} {
 		if name != "" {
 			p.latency = append(p.latency, latencyRow{name: name, past: &history{}})
@@ -69,7 +57,7 @@ func newPanelWatch(w watched) *panelWatch {
 }
 
 // frame looks at what cannot wait for the end of an interval.
-func (p *panelWatch) frame() {
+func (p *watch) frame() {
 	c := p.plan.Progress.Snapshot()
 	if stop, ok := p.plan.Progress.AtStop(); ok && p.stopped == nil {
 		p.stopped = &measured{due: p.due(&stop), counts: stop, committed: p.previous.committed}
@@ -86,16 +74,16 @@ func (p *panelWatch) frame() {
 }
 
 // finish looks for the last time. An interval that has hardly begun is left out: the rates of a moment say nothing.
-func (p *panelWatch) finish(o *manifest.Outcome, now time.Time) {
+func (p *watch) finish(o *manifest.Outcome, now time.Time) {
 	p.frame()
-	if p.previous.at.IsZero() || now.Sub(p.previous.at) >= p.interval/2 {
+	if p.previous.at.IsZero() || now.Sub(p.previous.at) >= p.Interval/2 {
 		p.measure(now)
 	}
 	p.outcome = o
 }
 
 // measure ends an interval.
-func (p *panelWatch) measure(now time.Time) {
+func (p *watch) measure(now time.Time) {
 	c := p.plan.Progress.Snapshot()
 	if c.BarrierNS == 0 {
 		return
@@ -103,7 +91,7 @@ func (p *panelWatch) measure(now time.Time) {
 	if p.previous.at.IsZero() {
 		p.previous.at = now.Add(-time.Duration(p.plan.Clock.Now() - c.BarrierNS))
 	}
-	figures := p.live()
+	figures := p.Live()
 	m := measured{at: now, due: p.due(&c), counts: c, committed: p.previous.committed + figures.Committed}
 	seconds := now.Sub(p.previous.at).Seconds()
 	if seconds <= 0 {
@@ -121,12 +109,12 @@ func (p *panelWatch) measure(now time.Time) {
 }
 
 // due is what the schedule has asked for: nothing more once publishing has stopped.
-func (p *panelWatch) due(c *loadcore.Counts) int64 {
+func (p *watch) due(c *loadcore.Counts) int64 {
 	return p.plan.due(p.load(c))
 }
 
 // load is how long load has been offered.
-func (p *panelWatch) load(c *loadcore.Counts) time.Duration {
+func (p *watch) load(c *loadcore.Counts) time.Duration {
 	if c.PublishStopNS != 0 {
 		return time.Duration(c.PublishStopNS - c.BarrierNS)
 	}
@@ -134,7 +122,7 @@ func (p *panelWatch) load(c *loadcore.Counts) time.Duration {
 }
 
 // events are the figures of the rows, in their order.
-func (p *panelWatch) events(m *measured) []int64 {
+func (p *watch) events(m *measured) []int64 {
 	var values []int64
 	if p.plan.timed {
 		values = append(values, m.due)
@@ -145,7 +133,7 @@ func (p *panelWatch) events(m *measured) []int64 {
 	return values
 }
 
-func (p *panelWatch) measureLatency(figures *loadcore.LiveFigures) {
+func (p *watch) measureLatency(figures *loadcore.LiveFigures) {
 	_, delivery := p.plan.latencies()
 	for i := range p.latency {
 		row := &p.latency[i]
@@ -161,7 +149,7 @@ func (p *panelWatch) measureLatency(figures *loadcore.LiveFigures) {
 	}
 }
 
-func (p *panelWatch) measureLimit(m *measured) {
+func (p *watch) measureLimit(m *measured) {
 	if p.looked > 0 {
 		p.blockSum += p.blocked / float64(p.looked)
 		p.blocked, p.looked = 0, 0
@@ -179,7 +167,7 @@ type failureGroup struct {
 // mostGroups bounds how many kinds of failures are told apart; those that were seen the longest ago are forgotten first.
 const mostGroups = 20
 
-func (p *panelWatch) fail(f *manifest.Failure) {
+func (p *watch) fail(f *manifest.Failure) {
 	p.failures++
 	text := f.Text
 	switch {

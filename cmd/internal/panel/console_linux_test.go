@@ -1,27 +1,29 @@
-package main
+package panel
 
 import (
 	"fmt"
 	"os"
 	"strings"
 	"testing"
+
+	"leveret/cmd/internal/panel/terminaltest"
 )
 
 // onTerminal is a console and what its terminal was sent.
-func onTerminal(t *testing.T) (*console, *pseudoTerminal) {
+func onTerminal(t *testing.T) (*Console, *terminaltest.Terminal) {
 	t.Helper()
-	p := openTerminal(t, 20, 10)
-	return newConsole(p.slave), p
+	p := terminaltest.Open(t, 20, 10)
+	return NewConsole(p.Slave), p
 }
 
-func mustBeOn(t *testing.T, p *pseudoTerminal, want string) {
+func mustBeOn(t *testing.T, p *terminaltest.Terminal, want string) {
 	t.Helper()
-	p.slave.WriteString("\x1b[0m.") // so that everything before it has come
-	p.await(t, "\x1b[0m.")
-	s := newScreen(20, 10)
-	s.write(strings.TrimSuffix(p.text(), "\x1b[0m."))
+	p.Slave.WriteString("\x1b[0m.") // so that everything before it has come
+	p.Await(t, "\x1b[0m.")
+	s := terminaltest.NewScreen(20, 10)
+	s.Write(strings.TrimSuffix(p.Text(), "\x1b[0m."))
 	if got := s.String(); got != want {
-		t.Errorf("the screen is\n%s\nwant\n%s\n%q", got, want, p.text())
+		t.Errorf("the screen is\n%s\nwant\n%s\n%q", got, want, p.Text())
 	}
 }
 
@@ -45,10 +47,10 @@ func TestPanelOnATerminalThatHasBecomeNarrower(t *testing.T) {
 	c, p := onTerminal(t)
 	long := strings.Repeat("x", 15)
 	c.show([]string{long, "short", long}, []int{15, 5, 15})
-	p.resize(t, 10, 10)
+	p.Resize(t, 10, 10)
 	c.show([]string{"y"}, []int{1})
-	p.await(t, "y")
-	if text := p.text(); !strings.Contains(text, "\r\x1b[5Ay\x1b[K") {
+	p.Await(t, "y")
+	if text := p.Text(); !strings.Contains(text, "\r\x1b[5Ay\x1b[K") {
 		t.Errorf("%q", text)
 	}
 }
@@ -60,7 +62,7 @@ func TestConsoleWithoutTerminal(t *testing.T) {
 		t.Fatal(err)
 	}
 	read.Close()
-	c := newConsole(write)
+	c := NewConsole(write)
 	c.show([]string{"one"}, []int{3})
 	if !c.gone || c.block != nil {
 		t.Errorf("%+v", c)

@@ -1,4 +1,4 @@
-package main
+package panel
 
 import (
 	"bytes"
@@ -8,14 +8,14 @@ import (
 	"sync"
 )
 
-// console is where everything but results is written. On a terminal a panel may stand at its end: what is written meanwhile
+// Console is where everything but results is written. On a terminal a panel may stand at its end: what is written meanwhile
 // appears above it.
 //
 // The panel is a block of whole lines, and the cursor waits on the line below it. To change it the cursor goes up, writes
 // all lines anew and clears what is left; all of that in one write. No mode of the terminal is changed, the cursor is not
 // hidden, nothing is read: whatever ends the program, there is nothing to be restored, and Ctrl-C and Ctrl-Z are the
 // terminal's. That is why no library does this: those that are made for it take the keyboard and the modes over.
-type console struct {
+type Console struct {
 	file *os.File
 
 	mu sync.Mutex
@@ -26,13 +26,14 @@ type console struct {
 	gone    bool     // the terminal cannot be written to any more: it shows nothing again
 }
 
-func newConsole(file *os.File) *console { return &console{file: file} }
+// NewConsole is a console on a file that stays the caller's to close.
+func NewConsole(file *os.File) *Console { return &Console{file: file} }
 
 // Fd is the descriptor of the file, for asking the system about the terminal.
-func (c *console) Fd() uintptr { return c.file.Fd() }
+func (c *Console) Fd() uintptr { return c.file.Fd() }
 
 // Write writes above the panel, where there is one. The bytes are the caller's again when it returns.
-func (c *console) Write(b []byte) (int, error) {
+func (c *Console) Write(b []byte) (int, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if len(b) > 0 {
@@ -54,7 +55,7 @@ func (c *console) Write(b []byte) (int, error) {
 
 // show replaces the panel's lines, whose widths are given too. Where writing fails, the terminal has gone, and there is no
 // panel any more.
-func (c *console) show(lines []string, columns []int) {
+func (c *Console) show(lines []string, columns []int) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.gone {
@@ -71,7 +72,7 @@ func (c *console) show(lines []string, columns []int) {
 }
 
 // leave lets the panel stand as ordinary text: what is written next follows it, and a panel that is shown next is a new one.
-func (c *console) leave() {
+func (c *Console) leave() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.block, c.columns = nil, nil
@@ -79,7 +80,7 @@ func (c *console) leave() {
 
 // goUp moves the cursor to the beginning of the panel. A terminal that has become narrower has broken the lines that are
 // too long for it; one that cuts them instead makes the panel eat some lines above it, and that is all.
-func (c *console) goUp(out *bytes.Buffer, width int) {
+func (c *Console) goUp(out *bytes.Buffer, width int) {
 	rows := 0
 	for _, n := range c.columns {
 		rows += max(1, (n+width-1)/width)
@@ -91,7 +92,7 @@ func (c *console) goUp(out *bytes.Buffer, width int) {
 }
 
 // paint writes the panel's lines from where the cursor is.
-func (c *console) paint(out *bytes.Buffer) {
+func (c *Console) paint(out *bytes.Buffer) {
 	if c.midLine {
 		out.WriteString("\r\n")
 		c.midLine = false

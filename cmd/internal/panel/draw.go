@@ -1,4 +1,4 @@
-package main
+package panel
 
 import (
 	"os"
@@ -8,30 +8,30 @@ import (
 	"leveret/capture/manifest"
 )
 
-// panelFrame is how often the panel is drawn anew. It has nothing to do with how often the run is measured.
-const panelFrame = 250 * time.Millisecond
+// frame is how often the panel is drawn anew. It has nothing to do with how often the run is measured.
+const frame = 250 * time.Millisecond
 
-// panelGrace is how long the end of a run waits for a terminal that takes nothing (Ctrl-S).
-const panelGrace = time.Second
+// grace is how long the end of a run waits for a terminal that takes nothing (Ctrl-S).
+const grace = time.Second
 
-// panel draws a run on a terminal while it goes on.
-type panel struct {
-	out          *console
-	watch        *panelWatch
+// drawing shows a run on a terminal while it goes on.
+type drawing struct {
+	out          *Console
+	watch        *watch
 	ascii, color bool
 	done         chan *manifest.Outcome
 	ended        chan struct{}
 	restore      func()
 }
 
-// startPanel shows the panel until the function that it returns is called with the outcome, nil if there is none; the last
+// start shows the panel until the function that it returns is called with the outcome, nil if there is none; the last
 // state stays on the screen. nil: the terminal is none for a panel.
-func startPanel(out *console, w *panelWatch, ascii, color bool) func(*manifest.Outcome) {
-	restore, ok := preparePanel(out.file)
+func start(out *Console, w *watch, ascii, color bool) func(*manifest.Outcome) {
+	restore, ok := prepare(out.file)
 	if !ok {
 		return nil
 	}
-	p := &panel{
+	p := &drawing{
 		out: out, watch: w, ascii: ascii, color: color, restore: restore,
 		done: make(chan *manifest.Outcome, 1), ended: make(chan struct{}),
 	}
@@ -40,20 +40,20 @@ func startPanel(out *console, w *panelWatch, ascii, color bool) func(*manifest.O
 		p.done <- o
 		select {
 		case <-p.ended:
-		case <-time.After(panelGrace):
+		case <-time.After(grace):
 		}
 	}
 }
 
-func (p *panel) run() {
+func (p *drawing) run() {
 	defer close(p.ended)
 	defer p.restore()
 	continued := make(chan os.Signal, 1)
 	notifyContinued(continued)
 	defer signal.Stop(continued)
-	frames := time.NewTicker(panelFrame)
+	frames := time.NewTicker(frame)
 	defer frames.Stop()
-	measures := time.NewTicker(p.watch.interval)
+	measures := time.NewTicker(p.watch.Interval)
 	defer measures.Stop()
 	last := time.Now()
 	for {
@@ -69,13 +69,13 @@ func (p *panel) run() {
 		case <-measures.C:
 			p.watch.measure(time.Now())
 		case <-frames.C:
-			if time.Since(last) > 2*panelFrame {
+			if time.Since(last) > 2*frame {
 				// The process may have been stopped: then the signal that it goes on is about to come, and until it does nothing is
 				// known about the screen.
 				select {
 				case <-continued:
 					p.out.leave()
-				case <-time.After(panelFrame):
+				case <-time.After(frame):
 				}
 			}
 			last = time.Now()
@@ -84,7 +84,7 @@ func (p *panel) run() {
 	}
 }
 
-func (p *panel) draw(now time.Time) {
+func (p *drawing) draw(now time.Time) {
 	p.watch.frame()
 	if !inForeground(p.out.file) {
 		p.out.leave()

@@ -1,4 +1,4 @@
-package main
+package panel
 
 import (
 	"fmt"
@@ -164,7 +164,7 @@ func cutText(s string, columns int, ascii bool) string {
 }
 
 // paint turns a line into text of at most so many columns, with colors or without; it tells how many columns it has.
-func (l *panelLine) paint(columns int, ascii, color bool) (string, int) {
+func (l *line) paint(columns int, ascii, color bool) (string, int) {
 	var b strings.Builder
 	used := 0
 	for _, s := range l.spans {

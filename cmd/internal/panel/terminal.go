@@ -1,12 +1,24 @@
-package main
+package panel
 
 import (
 	"io"
 	"os"
 	"runtime"
+	"strings"
 
 	"golang.org/x/term"
 )
+
+// SpeaksUTF8 asks the locale as the C library would: the first of the three variables that is set decides.
+func SpeaksUTF8() bool {
+	for _, name := range []string{"LC_ALL", "LC_CTYPE", "LANG"} {
+		if v := os.Getenv(name); v != "" {
+			v = strings.ToLower(v)
+			return strings.Contains(v, "utf-8") || strings.Contains(v, "utf8")
+		}
+	}
+	return false
+}
 
 // isTerminal tells whether w is a terminal on which text can be written over and colored.
 func isTerminal(w io.Writer) bool {
@@ -18,8 +30,8 @@ func isTerminal(w io.Writer) bool {
 	return kind != "dumb" && (kind != "" || runtime.GOOS == "windows")
 }
 
-// terminalWidth is the number of columns of the terminal that w is; 0 where it is none, or does not tell.
-func terminalWidth(w io.Writer) int {
+// Width is the number of columns of the terminal that w is; 0 where it is none, or does not tell.
+func Width(w io.Writer) int {
 	f, ok := w.(interface{ Fd() uintptr })
 	if !ok {
 		return 0
@@ -40,7 +52,7 @@ func terminalSize(f *os.File) (columns, rows int) {
 	return columns, rows
 }
 
-// colored tells whether output to w is to have colors; no is the user's option, NO_COLOR the environment's.
-func colored(w io.Writer, no bool) bool {
+// Colored tells whether output to w is to have colors; no is the user's option, NO_COLOR the environment's.
+func Colored(w io.Writer, no bool) bool {
 	return isTerminal(w) && !no && os.Getenv("NO_COLOR") == ""
 }

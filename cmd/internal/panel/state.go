@@ -1,8 +1,9 @@
-package main
+package panel
 
 import (
 	"fmt"
 	"math"
+	"strings"
 	"time"
 
 	"leveret/analyze/result"
@@ -12,7 +13,7 @@ import (
 )
 
 // view puts together what the panel shows now.
-func (p *panelWatch) view(now time.Time) *panelView {
+func (p *watch) view(now time.Time) *view {
 	c := p.plan.Progress.Snapshot()
 	if c.Phase != p.phase {
 		p.phase, p.at = c.Phase, now
@@ -20,15 +21,15 @@ func (p *panelWatch) view(now time.Time) *panelView {
 			p.left = p.plan.backlog(&c)
 		}
 	}
-	v := &panelView{
-		title: p.title, ended: p.outcome != nil, remember: historyLength * p.interval, open: c.Connections, planned: p.plan.Connections, blocked: c.Blocked,
+	v := &view{
+		title: p.Title, ended: p.outcome != nil, remember: historyLength * p.Interval, open: c.Connections, planned: p.plan.Connections, blocked: c.Blocked,
 		failures: p.failures, nacked: c.Nacked, returned: c.Returned, window: p.plan.window, inFlight: c.Unconfirmed,
 	}
 	p.viewPhase(v, &c, now)
 	if c.BarrierNS != 0 {
 		p.viewLoad(v, &c)
 	}
-	v.record = p.recorder()
+	v.record = p.Recorder()
 	for _, e := range p.errors {
 		v.errors = append(v.errors, errorRow{e.n, e.last})
 	}
@@ -36,7 +37,7 @@ func (p *panelWatch) view(now time.Time) *panelView {
 }
 
 // viewLoad adds what there is once load has begun.
-func (p *panelWatch) viewLoad(v *panelView, c *loadcore.Counts) {
+func (p *watch) viewLoad(v *view, c *loadcore.Counts) {
 	v.backlog = p.plan.backlog(c)
 	if p.outcome == nil {
 		v.growth = p.marks.growth(p.plan)
@@ -67,7 +68,7 @@ func (p *panelWatch) viewLoad(v *panelView, c *loadcore.Counts) {
 }
 
 // viewPhase says what goes on, and how far it has come.
-func (p *panelWatch) viewPhase(v *panelView, c *loadcore.Counts, now time.Time) {
+func (p *watch) viewPhase(v *view, c *loadcore.Counts, now time.Time) {
 	lasted := now.Sub(p.at).Truncate(100 * time.Millisecond)
 	v.done, v.color = -1, styleWarn
 	switch {
@@ -102,7 +103,7 @@ func (p *panelWatch) viewPhase(v *panelView, c *loadcore.Counts, now time.Time) 
 
 // endText says why the load ended, and when.
 func endText(o *manifest.Outcome) string {
-	text := oneLine(o.StopReason)
+	text := strings.Join(strings.Fields(o.StopReason), " ") // on one line
 	if o.BarrierNS != event.None && o.PublishStopNS != event.None {
 		text += fmt.Sprintf(", after %s", spanText(time.Duration(o.PublishStopNS-o.BarrierNS).Round(100*time.Millisecond)))
 	}
@@ -110,7 +111,7 @@ func endText(o *manifest.Outcome) string {
 }
 
 // viewRunning measures the way to the first limit that ends the load.
-func (p *panelWatch) viewRunning(v *panelView, c *loadcore.Counts, elapsed time.Duration) {
+func (p *watch) viewRunning(v *view, c *loadcore.Counts, elapsed time.Duration) {
 	shown := elapsed.Truncate(time.Second)
 	left := time.Duration(math.MaxInt64)
 	if p.plan.Time > 0 {
@@ -145,7 +146,7 @@ func (p *panelWatch) viewRunning(v *panelView, c *loadcore.Counts, elapsed time.
 }
 
 // messagesToReceive is the count that ends the run; 0: receiving does not end it.
-func (s *progressPlan) messagesToReceive() int64 {
+func (s *plan) messagesToReceive() int64 {
 	if s.limit > 0 || len(s.Producers) > 0 && s.Time > 0 {
 		return 0
 	}

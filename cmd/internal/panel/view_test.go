@@ -1,4 +1,4 @@
-package main
+package panel
 
 import (
 	"math"
@@ -23,11 +23,11 @@ func past(values ...float64) *history {
 }
 
 // aView is a run of 60 s at a quarter: 20,000 messages a second, with a slow beginning and a pause of three seconds.
-func aView() *panelView {
+func aView() *view {
 	rate := func(name string, now, average float64, total int64) rateRow {
 		return rateRow{name, now, average, total, past(10000, 0, 20000, 20000, 20000)}
 	}
-	return &panelView{
+	return &view{
 		title: "run-1  RabbitMQ 3.10.8 at amqp://guest@localhost:5672", remember: time.Minute,
 		phase: "running", color: styleGood, done: 0.25, progress: []string{"15 s of 1 min", "45 s left"},
 		rates: []rateRow{
@@ -44,7 +44,7 @@ func aView() *panelView {
 	}
 }
 
-func text(v *panelView, columns, rows int, ascii, color bool) string {
+func text(v *view, columns, rows int, ascii, color bool) string {
 	var lines []string
 	for _, l := range v.lines(columns-1, rows-1, ascii) {
 		s, _ := l.paint(columns-1, ascii, color)
@@ -161,7 +161,7 @@ func TestC089IdleIntervalIsZero(t *testing.T) {
 
 // Before load begins there is nothing to tell but how many connections are open.
 func TestPanelWhileConnecting(t *testing.T) {
-	v := &panelView{title: "run-1", phase: "connecting", done: 0.5, progress: []string{"150 of 300 connections"}, open: 150, planned: 300, backlog: -1}
+	v := &view{title: "run-1", phase: "connecting", done: 0.5, progress: []string{"150 of 300 connections"}, open: 150, planned: 300, backlog: -1}
 	mustShow(t, text(v, 80, 24, false, false), `
 run-1
 connecting  ████████████████████░░░░░░░░░░░░░░░░░░░░  150 of 300 connections

@@ -1,4 +1,4 @@
-package main
+package panel
 
 import (
 	"slices"
@@ -8,8 +8,8 @@ import (
 	"leveret/loadcore"
 )
 
-// progressPlan is what lines and panel need to know of a plan. Figures that a run cannot have are not shown as 0.
-type progressPlan struct {
+// plan is what lines and panel need to know of a plan. Figures that a run cannot have are not shown as 0.
+type plan struct {
 	*loadcore.Plan
 	timed        bool  // a rate is set
 	limit        int64 // messages of all producers; 0: at least one has no limit
@@ -21,8 +21,8 @@ type progressPlan struct {
 	waiting      int64 // messages that the queues held before the run; -1: not known
 }
 
-func newProgressPlan(p *loadcore.Plan) *progressPlan {
-	s := &progressPlan{Plan: p}
+func newPlan(p *loadcore.Plan) *plan {
+	s := &plan{Plan: p}
 	connections := map[int]bool{}
 	limited := true
 	for i := range p.Producers {
@@ -51,7 +51,7 @@ func newProgressPlan(p *loadcore.Plan) *progressPlan {
 }
 
 // due is how many messages the schedule has asked for so long after the barrier; what is due at the end is not sent.
-func (s *progressPlan) due(elapsed time.Duration) (sum int64) {
+func (s *plan) due(elapsed time.Duration) (sum int64) {
 	if s.Time > 0 {
 		elapsed = min(elapsed, s.Time)
 	}
@@ -68,7 +68,7 @@ func (s *progressPlan) due(elapsed time.Duration) (sum int64) {
 
 // fanOut works out how many deliveries a message makes, and how many were to come before the first one was sent. It is not
 // known where messages may go elsewhere, vanish by a rule, or come again.
-func (s *progressPlan) fanOut() (perMessage, waiting int64) {
+func (s *plan) fanOut() (perMessage, waiting int64) {
 	for i := range s.Consumers {
 		if c := &s.Consumers[i]; c.Nack && c.Requeue {
 			return -1, -1
@@ -105,7 +105,7 @@ func (s *progressPlan) fanOut() (perMessage, waiting int64) {
 	return max(perMessage, 0), waiting
 }
 
-func (s *progressPlan) reaches(route int, deliveries []int64) (n int64, ok bool) {
+func (s *plan) reaches(route int, deliveries []int64) (n int64, ok bool) {
 	if route >= len(s.Topology.Routes) || !s.Topology.Routes[route].Known || s.Topology.Routes[route].Random {
 		return 0, false
 	}
@@ -116,7 +116,7 @@ func (s *progressPlan) reaches(route int, deliveries []int64) (n int64, ok bool)
 }
 
 // subscriptions counts the consumers of a stream: each is given all of it.
-func (s *progressPlan) subscriptions(queue int) (n int64) {
+func (s *plan) subscriptions(queue int) (n int64) {
 	for i := range s.Consumers {
 		if slices.Contains(s.Consumers[i].Queues, queue) {
 			n++
@@ -131,7 +131,7 @@ func removes(a manifest.Arg) bool {
 }
 
 // backlog is how many deliveries are still to come; -1: not known.
-func (s *progressPlan) backlog(c *loadcore.Counts) int64 {
+func (s *plan) backlog(c *loadcore.Counts) int64 {
 	if s.perMessage < 0 {
 		return -1
 	}

@@ -1,4 +1,4 @@
-package main
+package panel
 
 import (
 	"fmt"
@@ -11,8 +11,8 @@ import (
 	"leveret/loadcore"
 )
 
-// panelView is what the panel shows at one moment, as plain values.
-type panelView struct {
+// view is what the panel shows at one moment, as plain values.
+type view struct {
 	title    string
 	remember time.Duration // how far sparklines go back
 	ended    bool
@@ -69,8 +69,8 @@ const (
 	styleSpark  = "36"
 )
 
-// panelLine is a line of the panel. Where not all find room, those with the largest rank are left out.
-type panelLine struct {
+// line is a line of the panel. Where not all find room, those with the largest rank are left out.
+type line struct {
 	spans []span
 	rank  int
 }
@@ -88,9 +88,9 @@ const (
 	rankBlank
 )
 
-// Widths of the tables. Below narrowPanel columns there are none: each figure stands with its name.
+// Widths of the tables. Below narrowBelow columns there are none: each figure stands with its name.
 const (
-	narrowPanel  = 60
+	narrowBelow  = 60
 	labelColumns = 12
 	rateColumns  = 11
 	totalColumns = 14
@@ -101,8 +101,8 @@ const (
 )
 
 // lines lays the panel out for a terminal.
-func (v *panelView) lines(width, height int, ascii bool) []panelLine {
-	p := panelLayout{panelView: v, width: width, ascii: ascii, narrow: width < narrowPanel}
+func (v *view) lines(width, height int, ascii bool) []line {
+	p := layout{view: v, width: width, ascii: ascii, narrow: width < narrowBelow}
 	p.add(rankTitle, span{plainText(v.title, ascii), styleTitle})
 	p.addProgress()
 	p.addRates()
@@ -127,7 +127,7 @@ func (v *panelView) lines(width, height int, ascii bool) []panelLine {
 var limitStyles = map[limitName]string{limitSchedule: styleGood, limitClient: styleWarn}
 
 // fitLines leaves out the least important lines until at most n are left, the last ones first.
-func fitLines(lines []panelLine, n int) []panelLine {
+func fitLines(lines []line, n int) []line {
 	for len(lines) > max(n, 0) {
 		worst := 0
 		for i, l := range lines {
@@ -140,30 +140,30 @@ func fitLines(lines []panelLine, n int) []panelLine {
 	return lines
 }
 
-// panelLayout gathers the lines of a view.
-type panelLayout struct {
-	*panelView
+// layout gathers the lines of a view.
+type layout struct {
+	*view
 	width         int
 	ascii, narrow bool
-	out           []panelLine
+	out           []line
 }
 
-func (p *panelLayout) add(rank int, spans ...span) {
-	p.out = append(p.out, panelLine{spans, rank})
+func (p *layout) add(rank int, spans ...span) {
+	p.out = append(p.out, line{spans, rank})
 }
 
-func (p *panelLayout) blank() {
+func (p *layout) blank() {
 	if !p.narrow {
 		p.add(rankBlank)
 	}
 }
 
 // labelled adds a line that begins with its name.
-func (p *panelLayout) labelled(rank int, label string, spans ...span) {
+func (p *layout) labelled(rank int, label string, spans ...span) {
 	p.add(rank, append([]span{{text: fmt.Sprintf("%-*s", labelColumns, label)}}, spans...)...)
 }
 
-func (p *panelLayout) addProgress() {
+func (p *layout) addProgress() {
 	spans := []span{{p.phase, p.color}}
 	text := strings.Join(p.progress, ", ")
 	if p.narrow && len(p.progress) > 0 {
@@ -178,7 +178,7 @@ func (p *panelLayout) addProgress() {
 	p.add(rankFirst, append(spans, span{text: text})...)
 }
 
-func (p *panelLayout) addRates() {
+func (p *layout) addRates() {
 	if len(p.rates) == 0 {
 		return
 	}
@@ -217,7 +217,7 @@ func perSecondText(rate float64) string {
 	return rateText(rate)
 }
 
-func (p *panelLayout) addLatency() {
+func (p *layout) addLatency() {
 	if len(p.latency) == 0 {
 		return
 	}
@@ -243,7 +243,7 @@ func (p *panelLayout) addLatency() {
 
 // latencySpans are the figures of one row. A latency that is known of a part of the messages only would be biased, and is
 // not shown.
-func (p *panelLayout) latencySpans(l *latencyRow, spark int) []span {
+func (p *layout) latencySpans(l *latencyRow, spark int) []span {
 	var spans []span
 	text := func(ns int64) string { return latencyText(ns, p.ascii) }
 	switch {

@@ -1,4 +1,4 @@
-package main
+package panel
 
 import (
 	"slices"
@@ -11,7 +11,7 @@ import (
 )
 
 // planWith is two producers on one route to two queues, one of which has a consumer.
-func planWith(change func(p *loadcore.Plan)) *progressPlan {
+func planWith(change func(p *loadcore.Plan)) *plan {
 	ready := func(n int64) *int64 { return &n }
 	p := &loadcore.Plan{
 		Clock: event.NewClock(), Progress: new(loadcore.Progress), Connections: 3,
@@ -25,7 +25,7 @@ func planWith(change func(p *loadcore.Plan)) *progressPlan {
 	if change != nil {
 		change(p)
 	}
-	return newProgressPlan(p)
+	return newPlan(p)
 }
 
 // Each message makes two deliveries, and 7 were there before: 2 x (1000 - 10 - 5) + 7 - 970 are still to come.
@@ -94,7 +94,7 @@ func TestDueOfTheSchedule(t *testing.T) {
 
 func TestRowsAreThoseThatTheRunCanHave(t *testing.T) {
 	names := func(change func(p *loadcore.Plan)) (rates, latencies []string) {
-		w := newPanelWatch(watched{plan: planWith(change), interval: time.Second})
+		w := newWatch(Run{Plan: planWith(change).Plan, Interval: time.Second})
 		for _, r := range w.rates {
 			rates = append(rates, r.name)
 		}

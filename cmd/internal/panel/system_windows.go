@@ -1,4 +1,4 @@
-package main
+package panel
 
 import (
 	"os"
@@ -6,8 +6,8 @@ import (
 	"golang.org/x/sys/windows"
 )
 
-// preparePanel has the console understand escape sequences; restore undoes it. An old console does not.
-func preparePanel(f *os.File) (restore func(), ok bool) {
+// prepare has the console understand escape sequences; restore undoes it. An old console does not.
+func prepare(f *os.File) (restore func(), ok bool) {
 	handle, mode := windows.Handle(f.Fd()), uint32(0)
 	if err := windows.GetConsoleMode(handle, &mode); err != nil {
 		return nil, false

@@ -1,4 +1,4 @@
-package main
+package panel
 
 import (
 	"fmt"
@@ -9,7 +9,7 @@ import (
 
 // The lines below the tables: how the run stands.
 
-func (p *panelLayout) addQueues() {
+func (p *layout) addQueues() {
 	text := "not known"
 	if p.backlog >= 0 {
 		text = result.Plural(p.backlog, "message")
@@ -33,7 +33,7 @@ func (p *panelLayout) addQueues() {
 	p.labelled(rankStanding, "backlog", span{text: text})
 }
 
-func (p *panelLayout) addConnections() {
+func (p *layout) addConnections() {
 	state := fmt.Sprintf("%s of %s open", result.Group(int64(p.open)), result.Group(int64(p.planned)))
 	if p.blocked == 0 {
 		p.labelled(rankMore, "connections", span{text: state})
@@ -42,7 +42,7 @@ func (p *panelLayout) addConnections() {
 	p.labelled(rankStanding, "connections", span{result.Group(int64(p.blocked)) + " blocked by the broker", styleWarn}, span{text: ", " + state})
 }
 
-func (p *panelLayout) addRecorder() {
+func (p *layout) addRecorder() {
 	s := &p.record
 	text := fmt.Sprintf("%s, %s", result.Plural(s.Rows, "row"), bytesText(s.Bytes))
 	stalls := int64(s.Stalls)
@@ -71,7 +71,7 @@ func (p *panelLayout) addRecorder() {
 }
 
 // addErrors names what went wrong, and the last few failures.
-func (p *panelLayout) addErrors(most int) {
+func (p *layout) addErrors(most int) {
 	var kinds []string
 	if p.failures > 0 {
 		kinds = append(kinds, result.Plural(p.failures, "failure"))

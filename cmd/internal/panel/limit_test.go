@@ -1,4 +1,4 @@
-package main
+package panel
 
 import (
 	"runtime"
@@ -42,7 +42,7 @@ func TestLiveLimit(t *testing.T) {
 // Between the marks: two seconds, two producers, so 4 s of producers' time.
 func TestLimitSharesAreOfTheTimeBetweenMarks(t *testing.T) {
 	var marks limitMarks
-	plan := &progressPlan{Plan: &loadcore.Plan{Producers: make([]manifest.Producer, 2), Connections: 4}, timed: true}
+	plan := &plan{Plan: &loadcore.Plan{Producers: make([]manifest.Producer, 2), Connections: 4}, timed: true}
 	if _, ok := marks.shares(plan); ok {
 		t.Error("shares without marks")
 	}

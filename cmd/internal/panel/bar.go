@@ -1,4 +1,4 @@
-package main
+package panel
 
 import (
 	"io"
@@ -7,8 +7,8 @@ import (
 	"github.com/schollz/progressbar/v3"
 )
 
-// bar shows how far a long analysis is; only people on a terminal see it, and only when it takes longer than a moment.
-type bar struct {
+// Bar shows how far a long analysis is; only people on a terminal see it, and only when it takes longer than a moment.
+type Bar struct {
 	out   io.Writer
 	begun time.Time
 	bar   *progressbar.ProgressBar
@@ -17,17 +17,19 @@ type bar struct {
 // barDelay keeps short analyses quiet.
 const barDelay = 500 * time.Millisecond
 
-func newBar(w io.Writer, quiet bool) *bar {
+// NewBar is a bar on w, which shows itself where w is a terminal and quiet is not asked for.
+func NewBar(w io.Writer, quiet bool) *Bar {
 	if quiet || !isTerminal(w) {
-		return &bar{}
+		return &Bar{}
 	}
-	if c, ok := w.(*console); ok { // of a file the bar learns how wide the terminal is
+	if c, ok := w.(*Console); ok { // of a file the bar learns how wide the terminal is
 		w = c.file
 	}
-	return &bar{out: w, begun: time.Now()}
+	return &Bar{out: w, begun: time.Now()}
 }
 
-func (b *bar) show(done, total int64) {
+// Show draws how far it is, of total.
+func (b *Bar) Show(done, total int64) {
 	if b.out == nil || time.Since(b.begun) < barDelay {
 		return
 	}
@@ -39,7 +41,8 @@ func (b *bar) show(done, total int64) {
 	b.bar.Set64(done)
 }
 
-func (b *bar) end() {
+// End takes the bar away.
+func (b *Bar) End() {
 	if b.bar != nil {
 		b.bar.Finish()
 	}

@@ -1,4 +1,4 @@
-package main
+package panel
 
 import (
 	"slices"
@@ -28,8 +28,8 @@ func TestHowFarARunHasCome(t *testing.T) {
 		"nothing sent yet": {func(p *loadcore.Plan) { p.Producers = p.Producers[:1]; p.Producers[0].Limit = 1000 }, loadcore.Counts{}, 0, []string{"15 s", "0 of 1,000 sent"}},
 		"no end":           {nil, loadcore.Counts{Sent: 10}, -1, []string{"15 s", "until Ctrl-C"}},
 	} {
-		w := newPanelWatch(watched{plan: planWith(c.change), interval: time.Second})
-		v := &panelView{done: -1}
+		w := newWatch(Run{Plan: planWith(c.change).Plan, Interval: time.Second})
+		v := &view{done: -1}
 		w.viewRunning(v, &c.counts, 15*time.Second)
 		if v.done != c.done || !slices.Equal(v.progress, c.want) {
 			t.Errorf("%s: %.3f, %q; want %.3f, %q", what, v.done, v.progress, c.done, c.want)
@@ -39,7 +39,7 @@ func TestHowFarARunHasCome(t *testing.T) {
 
 // Failures that differ in numbers only are one line with a count; the last ones come first; only so many are kept.
 func TestFailuresAreGrouped(t *testing.T) {
-	w := newPanelWatch(watched{plan: planWith(nil), interval: time.Second, recorder: func() capture.State { return capture.State{} }})
+	w := newWatch(Run{Plan: planWith(nil).Plan, Interval: time.Second, Recorder: func() capture.State { return capture.State{} }})
 	for i := range 300 {
 		w.fail(&manifest.Failure{Connection: i, Text: "lost: EOF"})
 	}

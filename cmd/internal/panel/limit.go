@@ -1,4 +1,4 @@
-package main
+package panel
 
 import (
 	"fmt"
@@ -114,7 +114,7 @@ func (m *limitMarks) add(mark limitMark) {
 }
 
 // shares of the time between the first mark and the last; false where there is nothing between them.
-func (m limitMarks) shares(p *progressPlan) (*limitShares, bool) {
+func (m limitMarks) shares(p *plan) (*limitShares, bool) {
 	if len(m) < 2 {
 		return nil, false
 	}
@@ -148,7 +148,7 @@ func (m limitMarks) shares(p *progressPlan) (*limitShares, bool) {
 
 // growth is by how many messages a second the backlog has grown between the first mark and the last; 0 where that is little
 // beside what is published, or not known.
-func (m limitMarks) growth(p *progressPlan) float64 {
+func (m limitMarks) growth(p *plan) float64 {
 	if len(m) < 2 || m[0].backlog < 0 || m[len(m)-1].backlog < 0 {
 		return 0
 	}

@@ -1,26 +1,30 @@
-package main
+// Package terminaltest gives tests a terminal: a pseudo terminal for a program to write to, and a screen that what was
+// written can be looked at on.
+package terminaltest
 
 import (
 	"strconv"
 	"strings"
 )
 
-// screen is as much of a terminal as the panel needs: what was written to it can be looked at. Wide characters are not known
+// Screen is as much of a terminal as the panel needs: what was written to it can be looked at. Wide characters are not known
 // to it, and lines that are too long are broken as terminals do.
-type screen struct {
+type Screen struct {
 	columns, rows int
 	lines         [][]rune // the last rows of them can be reached
 	x, y          int      // y counts in lines
 }
 
-func newScreen(columns, rows int) *screen {
-	return &screen{columns: columns, rows: rows, lines: make([][]rune, 1)}
+// NewScreen is an empty one.
+func NewScreen(columns, rows int) *Screen {
+	return &Screen{columns: columns, rows: rows, lines: make([][]rune, 1)}
 }
 
 // top is the line that the cursor cannot go above.
-func (s *screen) top() int { return max(0, len(s.lines)-s.rows) }
+func (s *Screen) top() int { return max(0, len(s.lines)-s.rows) }
 
-func (s *screen) write(text string) {
+// Write shows text at the cursor, and does what its escape sequences ask for, as far as the panel uses them.
+func (s *Screen) Write(text string) {
 	for len(text) > 0 {
 		if sequence, ok := strings.CutPrefix(text, "\x1b["); ok {
 			end := strings.IndexFunc(sequence, func(r rune) bool { return r >= '@' && r <= '~' })
@@ -34,7 +38,7 @@ func (s *screen) write(text string) {
 	}
 }
 
-func (s *screen) put(r rune) {
+func (s *Screen) put(r rune) {
 	switch r {
 	case '\r':
 		s.x = 0
@@ -55,13 +59,13 @@ func (s *screen) put(r rune) {
 	s.x++
 }
 
-func (s *screen) down() {
+func (s *Screen) down() {
 	if s.y++; s.y == len(s.lines) {
 		s.lines = append(s.lines, nil)
 	}
 }
 
-func (s *screen) control(parameters string, final byte) {
+func (s *Screen) control(parameters string, final byte) {
 	n, _ := strconv.Atoi(parameters)
 	switch final {
 	case 'A':
@@ -75,13 +79,13 @@ func (s *screen) control(parameters string, final byte) {
 }
 
 // clear empties the rest of the line.
-func (s *screen) clear() {
+func (s *Screen) clear() {
 	if line := &s.lines[s.y]; len(*line) > s.x {
 		*line = (*line)[:s.x]
 	}
 }
 
-func (s *screen) String() string {
+func (s *Screen) String() string {
 	var b strings.Builder
 	for _, line := range s.lines {
 		b.WriteString(strings.TrimRight(string(line), " ") + "\n")

@@ -1,6 +1,6 @@
 //go:build unix
 
-package main
+package panel
 
 import (
 	"os"
@@ -10,8 +10,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// preparePanel makes a terminal ready for a panel; restore undoes it. Here a terminal is what it is.
-func preparePanel(*os.File) (restore func(), ok bool) { return func() {}, true }
+// prepare makes a terminal ready for a panel; restore undoes it. Here a terminal is what it is.
+func prepare(*os.File) (restore func(), ok bool) { return func() {}, true }
 
 // inForeground tells whether this process may write over what is on the terminal: in the background it belongs to somebody
 // else, mostly the shell.

@@ -1,4 +1,4 @@
-package main
+package panel
 
 import (
 	"fmt"
@@ -11,64 +11,29 @@ import (
 	"leveret/loadcore"
 )
 
-// defaultProgressInterval is what is measured together where no other interval was asked for.
-const defaultProgressInterval = time.Second
-
-// showProgress shows people how the run goes until the function that it returns is called with the outcome, nil if there is
-// none: a panel on a terminal, a line an interval elsewhere.
-func showProgress(w watched, out io.Writer, noColor bool) (stop func(*manifest.Outcome)) {
-	if c, ok := out.(*console); ok && isTerminal(out) && !w.linesOnly {
-		if stop := startPanel(c, newPanelWatch(w), !speaksUTF8(), colored(out, noColor)); stop != nil {
-			return stop
-		}
-	}
-	done, ended := make(chan *manifest.Outcome, 1), make(chan struct{})
-	go func() {
-		defer close(ended)
-		line := progressLine{out: out, watched: w}
-		ticker := time.NewTicker(w.interval)
-		defer ticker.Stop()
-		for {
-			select {
-			case o := <-done:
-				line.end(o)
-				return
-			case <-ticker.C: // it sends when it should have: the clock is read anew
-				line.show(time.Now(), w.plan.Progress.Snapshot())
-			}
-		}
-	}()
-	return func(o *manifest.Outcome) {
-		done <- o
-		select {
-		case <-ended:
-		case <-time.After(panelGrace): // whoever should read the lines does not
-		}
-	}
-}
-
-// progressLine turns counters into rates since the line before.
-type progressLine struct {
-	watched
-	out io.Writer
+// lineWriter turns counters into rates since the line before.
+type lineWriter struct {
+	Run
+	plan *plan
+	out  io.Writer
 
 	started  time.Time
 	previous measured
 }
 
-func (l *progressLine) show(now time.Time, c loadcore.Counts) {
+func (l *lineWriter) show(now time.Time, c loadcore.Counts) {
 	if c.Phase == loadcore.PhaseConnecting {
 		if c.Connections < c.Planned { // else it waits for other instances, which is said once
-			fmt.Fprintf(l.out, "connecting: %d of %s open\n", c.Connections, plural(c.Planned, "connection"))
+			fmt.Fprintf(l.out, "connecting: %d of %s open\n", c.Connections, result.Plural(int64(c.Planned), "connection"))
 		}
 		return
 	}
 	if l.started.IsZero() {
-		l.started = now.Add(-l.interval)
+		l.started = now.Add(-l.Interval)
 		l.previous.at = l.started
 	}
 	seconds := now.Sub(l.previous.at).Seconds()
-	figures := l.live()
+	figures := l.Live()
 	m := measured{at: now, counts: c, committed: l.previous.committed + figures.Committed}
 	var b strings.Builder
 	fmt.Fprintf(&b, "%4.0f s", now.Sub(l.started).Seconds())
@@ -123,13 +88,13 @@ var phaseNames = map[loadcore.Phase]string{
 }
 
 // end says why the load has ended.
-func (l *progressLine) end(o *manifest.Outcome) {
+func (l *lineWriter) end(o *manifest.Outcome) {
 	if o != nil && o.StopReason != "" {
 		fmt.Fprintf(l.out, "ended: %s\n", endText(o))
 	}
 }
 
-type progressRate struct {
+type rate struct {
 	name   string
 	events int64
 }
@@ -143,26 +108,26 @@ type measured struct {
 }
 
 // rates are the events that a run can have at all, since before.
-func (s *progressPlan) rates(now, before *measured) []progressRate {
-	var rates []progressRate
+func (s *plan) rates(now, before *measured) []rate {
+	var rates []rate
 	if len(s.Producers) > 0 {
-		rates = append(rates, progressRate{"sent", now.counts.Sent - before.counts.Sent})
+		rates = append(rates, rate{"sent", now.counts.Sent - before.counts.Sent})
 		if s.window > 0 {
-			rates = append(rates, progressRate{"confirmed", now.counts.Confirmed - before.counts.Confirmed})
+			rates = append(rates, rate{"confirmed", now.counts.Confirmed - before.counts.Confirmed})
 		}
 		if s.transactions {
-			rates = append(rates, progressRate{"committed", now.committed - before.committed})
+			rates = append(rates, rate{"committed", now.committed - before.committed})
 		}
 	}
 	if len(s.Consumers) > 0 {
-		rates = append(rates, progressRate{"received", now.counts.Received - before.counts.Received})
+		rates = append(rates, rate{"received", now.counts.Received - before.counts.Received})
 	}
 	return rates
 }
 
 // latencies names the latencies that a run can have, as lines and panel call them; "" for none. Consumers whose producers are
 // other processes know the due time that messages bring along.
-func (s *progressPlan) latencies() (settled, delivery string) {
+func (s *plan) latencies() (settled, delivery string) {
 	switch {
 	case s.window > 0:
 		settled = "confirm"
