@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"io"
+	"slices"
 	"strings"
 	"testing"
 
@@ -46,6 +47,22 @@ func (s *seeker) Seek(offset int64, whence int) (int64, error) {
 		return 0, errors.New("not this one")
 	}
 	return int64(s.Len()), nil
+}
+
+// C061: times are whole nanoseconds, whose unit stands in the column's name. A file whose times have a unit or a zone of their own is
+// refused by the column's name, not read in another unit.
+func TestC061TimesOfAnotherUnit(t *testing.T) {
+	for _, unit := range []arrow.TimeUnit{arrow.Second, arrow.Millisecond, arrow.Microsecond, arrow.Nanosecond} {
+		for _, zone := range []string{"", "UTC", "Europe/Berlin"} {
+			ours := Arrow(Sends, "c", 1)
+			meta, fields := ours.Metadata(), slices.Clone(ours.Fields())
+			fields[SendsSent].Type = &arrow.TimestampType{Unit: unit, TimeZone: zone}
+			_, _, err := ParseHead(foreign(t, arrow.NewSchema(fields, &meta)))
+			if !errors.Is(err, ErrForeign) || !strings.Contains(err.Error(), `"sent_ns"`) || !strings.Contains(err.Error(), "int64") {
+				t.Errorf("%v %q: %v", unit, zone, err)
+			}
+		}
+	}
 }
 
 func TestParseHeadNamesWhatIsWrong(t *testing.T) {

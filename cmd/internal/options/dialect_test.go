@@ -72,6 +72,16 @@ func TestPerfTestCommandLines(t *testing.T) {
 	}
 }
 
+// W21: seconds before 1970 are the floor of the time: -93,784.567890123 s is -93,785, and the last second of 1969 is -1.
+func TestW21TimesBefore1970(t *testing.T) {
+	for text, want := range map[string]int64{"1969-12-31T23:59:59.123456789Z": -1, "1969-12-30T21:56:55.432109877Z": -93785, "1970-01-01T00:00:00Z": 0} {
+		run, _, err := parsePerfTest(t, noEnvironment, "-mp", "timestamp="+text)
+		if err != nil || *run.MessageProperties.Timestamp != want {
+			t.Errorf("%s: %v, want %d (%v)", text, run, want, err)
+		}
+	}
+}
+
 func TestPerfTestDefaults(t *testing.T) {
 	run, in, err := parsePerfTest(t, noEnvironment)
 	if err != nil || run.URI != "amqp://localhost" || run.TCPSendBuffer != 65536 || run.TCPReceiveBuffer != 65536 || run.Insecure ||

@@ -244,6 +244,7 @@ const perfTestColumns = "id,time (s),published (msg/s),returned (msg/s),confirme
 	"min consumer latency (us),median consumer latency (us),75th p. consumer latency (us),95th p. consumer latency (us),99th p. consumer latency (us)," +
 	"min confirm latency (us),median confirm latency (us),75th p. confirm latency (us),95th p. confirm latency (us),99th p. confirm latency (us)"
 
+// C041: the unit stands in the heading, and the values of both units agree to a millisecond.
 func TestCSV(t *testing.T) {
 	f := Format{ID: "test-1", Shown: Shown{Producers: true, Consumers: true, Mandatory: true, Confirms: true}}
 	if got := f.CSVHeader(); got != perfTestColumns {
