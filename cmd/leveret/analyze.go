@@ -48,7 +48,7 @@ func runAnalyze(ctx context.Context, args []string, s streams) (int, error) {
 // analyzeAndReport reads captures, writes the report to stdout and the charts where asked, and judges the exit code. first,
 // unless it is nil, gets the result before it is reported; nil where there is none.
 func analyzeAndReport(ctx context.Context, dirs []string, limits analyze.Options, o *options.Report, quiet bool, s streams, first func(*result.Result)) (int, error) {
-	bar := panel.NewBar(s.err, quiet)
+	bar := panel.NewBar(s.err, quiet, "analyzing")
 	limits.IntervalNS, limits.Progress, limits.By = int64(o.Interval), bar.Show, o.By
 	limits.Announce = func(text string) { fmt.Fprintln(s.err, text) }
 	r, err := analyze.Run(ctx, dirs, limits)

@@ -41,7 +41,7 @@ type command struct {
 }
 
 func commands() []command {
-	return []command{runCommand(), perfTestCommand(), analyzeCommand(), brokerCommand(), calibrateCommand(), planCommand()}
+	return []command{runCommand(), perfTestCommand(), analyzeCommand(), exportCommand(), brokerCommand(), calibrateCommand(), planCommand()}
 }
 
 func main() {

@@ -137,7 +137,8 @@ func TestHelpShowsEveryOptionWithinItsWidth(t *testing.T) {
 	broker, _ := NewBroker()
 	calibrate, _ := NewCalibrate()
 	perfTest, _ := NewPerfTest(nil)
-	for _, set := range []*Set{run, analyze, broker, calibrate, perfTest.Set} {
+	export, _ := NewExport()
+	for _, set := range []*Set{run, analyze, broker, calibrate, perfTest.Set, export} {
 		var b bytes.Buffer
 		set.Help(&b)
 		for _, o := range set.options {

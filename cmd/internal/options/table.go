@@ -61,6 +61,7 @@ func (o *Option) show(text string) string {
 
 // Groups in the order in which the help shows them.
 const (
+	groupRows     = "Rows"
 	groupBroker   = "Broker and connection"
 	groupTopology = "Topology"
 	groupProduce  = "Producers"
@@ -77,7 +78,7 @@ const (
 )
 
 var groupOrder = []string{
-	groupAsk, groupBroker, groupTopology, groupProduce, groupConsume, groupLimits, groupOutput, groupMetrics, groupRecord, groupReport,
+	groupAsk, groupRows, groupBroker, groupTopology, groupProduce, groupConsume, groupLimits, groupOutput, groupMetrics, groupRecord, groupReport,
 	groupEmbedded, groupJVM, groupRefused,
 }
 

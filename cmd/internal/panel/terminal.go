@@ -30,6 +30,12 @@ func isTerminal(w io.Writer) bool {
 	return kind != "dumb" && (kind != "" || runtime.GOOS == "windows")
 }
 
+// OnTerminal tells whether w is a terminal, of any kind.
+func OnTerminal(w io.Writer) bool {
+	f, ok := w.(interface{ Fd() uintptr })
+	return ok && term.IsTerminal(int(f.Fd()))
+}
+
 // Width is the number of columns of the terminal that w is; 0 where it is none, or does not tell.
 func Width(w io.Writer) int {
 	f, ok := w.(interface{ Fd() uintptr })
