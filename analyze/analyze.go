@@ -26,7 +26,6 @@ import (
 
 	"leveret/analyze/integrity"
 	"leveret/analyze/result"
-	"leveret/capture/event"
 	"leveret/capture/manifest"
 	"leveret/capture/schema"
 )
@@ -90,7 +89,7 @@ func Run(ctx context.Context, dirs []string, o Options) (*result.Result, error) 
 	defer debug.SetGCPercent(debug.SetGCPercent(spare))
 	a := &analysis{o: o}
 	defer a.close()
-	if err := a.open(dirs); err != nil {
+	if err := a.open(ctx, dirs); err != nil {
 		return nil, err
 	}
 	if err := a.count(ctx); err != nil {
@@ -112,17 +111,17 @@ type analysis struct {
 	captures []*source
 	batches  []*batch // by time
 
-	window       window
-	time         *timeline
-	latency      *latencies
-	expected     *integrity.Expected
-	ledger       *integrity.Ledger
-	facts        integrity.Facts
-	judgement    integrity.Judgement
-	course       course
-	observed     observed
-	received     []int64 // by consumer, where that is asked for
-	clocksDiffer bool
+	window    window
+	time      *timeline
+	latency   *latencies
+	expected  *integrity.Expected
+	ledger    *integrity.Ledger
+	facts     integrity.Facts
+	judgement integrity.Judgement
+	course    course
+	observed  observed
+	received  []int64 // by consumer, where that is asked for
+	clocks    clocks
 
 	// histories, where each is set: the first reading counts for them, and leaves the ledger open.
 	each      func(*integrity.History) error
@@ -133,7 +132,7 @@ type analysis struct {
 }
 
 // open opens the captures, and prepares their reading.
-func (a *analysis) open(dirs []string) error {
+func (a *analysis) open(ctx context.Context, dirs []string) error {
 	for i, dir := range dirs {
 		if slices.ContainsFunc(dirs[:i], func(d string) bool { return sameDir(d, dir) }) {
 			return fmt.Errorf("analyze: capture %s is given twice", dir)
@@ -150,7 +149,7 @@ func (a *analysis) open(dirs []string) error {
 			a.notes = append(a.notes, fmt.Sprintf("analysis: %s left out: a later version of leveret recorded a kind of rows that this one does not know", filepath.Join(dir, name)))
 		}
 	}
-	return a.prepare()
+	return a.prepare(ctx)
 }
 
 func (a *analysis) close() {
@@ -166,8 +165,10 @@ func (a *analysis) close() {
 }
 
 // prepare brings the captures onto one clock and divides their time.
-func (a *analysis) prepare() error {
-	a.joinClocks()
+func (a *analysis) prepare(ctx context.Context) error {
+	if err := a.joinClocks(ctx); err != nil {
+		return err
+	}
 	a.batches = byTime(a.captures)
 	var perKind [lastKind + 1]int64
 	for _, b := range a.batches {
@@ -303,29 +304,4 @@ func (a *analysis) feed(ctx context.Context, batches []*batch, v *visitor) error
 		}
 		return v.ledger.Err()
 	})
-}
-
-// joinClocks moves the captures of one host onto the clock of the first: their raw monotonic clocks are one.
-func (a *analysis) joinClocks() {
-	var base *event.Snapshot
-	for _, c := range a.captures {
-		if c.manifest == nil {
-			a.clocksDiffer = a.clocksDiffer || len(a.captures) > 1
-			continue
-		}
-		s := &c.manifest.ClockStart
-		switch {
-		case base == nil:
-			base = s
-		case s.BootID != "" && s.BootID == base.BootID && s.MonotonicNS != 0 && base.MonotonicNS != 0:
-			c.shift = (base.ClockNS - base.MonotonicNS) - (s.ClockNS - s.MonotonicNS)
-			c.shiftTimes()
-			for _, b := range c.batches {
-				b.minTime += c.shift
-				b.maxTime += c.shift
-			}
-		default:
-			a.clocksDiffer = true
-		}
-	}
 }

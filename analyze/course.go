@@ -110,7 +110,10 @@ func (c *course) connectionsTo(endpoints []string) []int {
 func (a *analysis) findFacts() {
 	f := &a.facts
 	f.PublishStopNS, f.WindowNS = a.window.publishStop, a.window.runStop-a.window.runStart
-	f.ClocksDiffer = a.clocksDiffer
+	f.ClocksDiffer, _ = a.clocks.describe()
+	if accuracy := a.clocks.accuracy(); accuracy != "" {
+		f.ClocksDiffer = append(f.ClocksDiffer, accuracy)
+	}
 	f.DeliveriesWhole, f.SendsWhole = len(f.NotOneRun) == 0, true
 	for _, c := range a.captures {
 		f.DeliveriesWhole = f.DeliveriesWhole && c.whole(schema.Deliveries)

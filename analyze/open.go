@@ -33,7 +33,7 @@ type source struct {
 	// strangers are Arrow files in the directory that are none of the capture's, as its manifest says.
 	strangers []string
 
-	shift int64 // added to every time, so that the captures of one host have one clock
+	shift int64 // added to every time, so that all captures have one clock
 
 	rows   [lastKind + 1]int64 // in verified batches
 	counts rowCounts
@@ -229,24 +229,24 @@ func (c *source) readJournal() {
 	c.journal = j
 }
 
-// shiftTimes moves the times of the manifest's outcome onto the common clock.
-func (c *source) shiftTimes() {
-	if c.shift == 0 || c.manifest == nil || c.manifest.Outcome == nil {
+// moveOutcome moves the times of the manifest's outcome.
+func (c *source) moveOutcome(by int64) {
+	if by == 0 || c.manifest == nil || c.manifest.Outcome == nil {
 		return
 	}
 	o := c.manifest.Outcome
 	for _, t := range []*int64{&o.BarrierNS, &o.PublishStopNS, &o.DrainEndNS} {
 		if *t != event.None {
-			*t += c.shift
+			*t += by
 		}
 	}
 	for i := range o.Failures {
-		o.Failures[i].AtNS += c.shift
+		o.Failures[i].AtNS += by
 	}
 	if r := c.manifest.Recording; r != nil {
 		for i := range r.Stalls {
-			r.Stalls[i].FromNS += c.shift
-			r.Stalls[i].ToNS += c.shift
+			r.Stalls[i].FromNS += by
+			r.Stalls[i].ToNS += by
 		}
 	}
 }

@@ -38,6 +38,9 @@ func (a *analysis) latencyRemarks() (remarks []string) {
 	add(queue, "Consumers with manual acks are slowed by their rate or work: delivery latency includes the wait in the queue for them.")
 	add(poll > 0, "Consumers poll, and wait %v after each answer: delivery latency includes up to that.", time.Duration(poll))
 	add(begin > 0, "Consumers begin up to %v after the start: delivery latency includes the wait for them.", time.Duration(begin))
+	if c := &a.clocks; c.crossed && !c.refused {
+		add(true, "Delivery latencies between hosts are exact to %v: their clocks were related by messages or by what their systems say.", atMost(c.errorNS))
+	}
 	add(transactions, "Messages of a transaction reach their queues when it is committed: delivery latency includes the wait for the rest of it.")
 	return remarks
 }

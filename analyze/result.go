@@ -37,6 +37,7 @@ func (a *analysis) result() *result.Result {
 	r.Latency = a.latencyOf(&a.latency.whole)
 	r.AckLatency = a.latency.ack.distribution(a.answersUntil() != event.None)
 	r.ConfirmFrames = a.observed.frames.result()
+	_, r.Clocks = a.clocks.describe()
 	r.LatencyNote = a.latencyNote(r)
 	r.LatencyRemarks = a.latencyRemarks()
 	r.Groupings = a.describeGroupings()
@@ -44,6 +45,9 @@ func (a *analysis) result() *result.Result {
 		if c, ok := a.latency.whole[g].curve(name[0], name[1]); ok {
 			r.Curves = append(r.Curves, c)
 		}
+	}
+	if a.clocks.refused {
+		a.clocks.withhold(r)
 	}
 	r.LimitedBy, r.Generator = a.facts.LimitedBy, a.generator()
 	return r
@@ -193,6 +197,8 @@ func (a *analysis) latencyNote(r *result.Result) string {
 		add("delivery latency from the due times in the messages' stamps: their producers were not recorded, nor their clock")
 	case a.window.stamped:
 		add("no delivery latency: the producers were not recorded, and no message carries a due time")
+	case a.clocks.refused:
+		add("no delivery latency: the clocks of senders and receivers differ by an unknown time; have messages go both ways between the hosts, or keep their clocks synchronized (chrony, ntpd) so that their systems know how far off they may be")
 	case d.Service == nil:
 		add("no delivery latency: no message of the window was received")
 	}

@@ -110,7 +110,7 @@ func Export(ctx context.Context, dirs []string, o Options, s Select, to export.W
 	o.IntervalNS, o.By = 0, nil
 	a := &analysis{o: o}
 	defer a.close()
-	if err := a.open(dirs); err != nil {
+	if err := a.open(ctx, dirs); err != nil {
 		return nil, err
 	}
 	x := &exporter{a: a, s: s, to: to, block: export.NewBlock(Columns(s.Rows))}

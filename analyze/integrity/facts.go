@@ -43,8 +43,8 @@ type Facts struct {
 	// NotOneRun says in what the captures differ though they should be of one run, one line each: then loss is not judged.
 	NotOneRun      []string
 	SeveralBrokers bool
-	// ClocksDiffer: captures of different hosts were joined by their wall clocks.
-	ClocksDiffer bool
+	// ClocksDiffer says how the clocks of several hosts were joined, and what latencies between them are worth; empty of one host.
+	ClocksDiffer []string
 	// TargetRate and SentRate are offered and achieved messages a second over all producers; nil in closed loop.
 	TargetRate, SentRate *float64
 	// Limit is what limited the run, LimitedBy the same in words with its evidence; empty if unknown.

@@ -267,8 +267,8 @@ func (r *report) recording() {
 	}
 	r.add(CodeRecorderStall, result.SeverityWarning, f.Stalls, nil, "publishing waited for the recorder %s, %s in all", result.Plural(f.Stalls, "time"), seconds(f.StallNS))
 	r.add(CodeClockSkew, result.SeverityWarning, f.NegativeLatencies, nil, "%s below zero: the clocks of sender and receiver disagree", result.Plural(f.NegativeLatencies, "latency value"))
-	if f.ClocksDiffer {
-		r.add(CodeClocksDiffer, result.SeverityWarning, 1, nil, "the captures are of different hosts and joined by their wall clocks: latencies from one to the other include the unknown difference of these")
+	if len(f.ClocksDiffer) > 0 {
+		r.add(CodeClocksDiffer, result.SeverityWarning, 1, nil, "the captures are of different hosts: %s", strings.Join(f.ClocksDiffer, "; "))
 	}
 }
 

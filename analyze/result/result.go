@@ -62,6 +62,9 @@ type Result struct {
 	// LatencyRemarks are sentences on what of the latencies is the plan's doing: rates and work of consumers, polling, transactions.
 	LatencyRemarks []string `json:"latency_remarks,omitempty"`
 
+	// Clocks are those of the hosts beside the first one's; none where all captures are of one host.
+	Clocks []Clock `json:"clocks,omitempty"`
+
 	// Groupings are those that were asked for.
 	Groupings []Grouping `json:"groupings,omitempty"`
 

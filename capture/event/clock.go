@@ -24,9 +24,12 @@ type Snapshot struct {
 	WallNS      int64  `json:"wall_ns"`      // the wall clock, which may have been stepped since the anchor
 	MonotonicNS int64  `json:"monotonic_ns"` // the system's raw monotonic clock; 0 where the system has none to offer
 	BootID      string `json:"boot_id"`      // captures with the same boot id share the monotonic clock; "" if unknown
+	// WallErrorNS is the most by which the wall clock may differ from UTC, as the system says while something keeps it
+	// synchronized (Linux: maxerror of adjtimex); 0 if unknown.
+	WallErrorNS int64 `json:"wall_error_ns,omitempty"`
 }
 
 // Snapshot reads the clocks, the clock of the record first.
 func (c *Clock) Snapshot() Snapshot {
-	return Snapshot{ClockNS: c.Now(), WallNS: time.Now().UnixNano(), MonotonicNS: monotonic(), BootID: bootID()}
+	return Snapshot{ClockNS: c.Now(), WallNS: time.Now().UnixNano(), MonotonicNS: monotonic(), BootID: bootID(), WallErrorNS: wallError()}
 }

@@ -6,3 +6,5 @@ package event
 func monotonic() int64 { return 0 }
 
 func bootID() string { return "" }
+
+func wallError() int64 { return 0 }
