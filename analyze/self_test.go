@@ -214,3 +214,22 @@ func TestTargetOfALimitedRun(t *testing.T) {
 		t.Errorf("%+v", f)
 	}
 }
+
+// A producer that begins late, as its schedule says, has kept its rate: five a second from 750 ms on are two in a second.
+func TestTargetOfALateStart(t *testing.T) {
+	m := plan(1, 0)
+	m.Producers[0].Rate, m.Producers[0].PhaseNS = manifest.Rate{Messages: 5, PerNS: 1000 * ms}, 750*ms
+	r := record(t, m)
+	r.send(0, 0, 1, 751*ms, 750*ms)
+	r.send(0, 1, 1, 951*ms, 950*ms)
+	r.m.Outcome.PublishStopNS = epoch + 1000*ms
+	got := analyzed(t, r.close())
+	for _, f := range got.Findings {
+		if f.Code == "generator_limit" {
+			t.Errorf("%+v", f)
+		}
+	}
+	if got.Counts.Sent != 2 || got.Generator.Limit != result.LimitSchedule {
+		t.Errorf("%d sent, limited by %q", got.Counts.Sent, got.LimitedBy)
+	}
+}

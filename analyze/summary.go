@@ -262,10 +262,11 @@ func (a *analysis) loadFacts() {
 // to the last message, for what a run does afterwards is no sending.
 func (a *analysis) achieved(sent, length int64) *float64 {
 	const hiccupNS = 100e6
-	_, last := extent(a.captures, schema.Sends)
-	took := min(last, a.window.runStop) - a.window.runStart
+	first, last := extent(a.captures, schema.Sends)
+	last = min(last, a.window.runStop)
+	took := last - a.window.runStart
 	if sent > 1 {
-		took += took / (sent - 1) // N messages span N-1 gaps, and a schedule N
+		took += (last - first) / (sent - 1) // N messages span N-1 gaps, and a schedule N
 	}
 	if took > length+max(length/4, hiccupNS) {
 		return perSecond(sent, took)
