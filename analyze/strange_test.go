@@ -17,6 +17,7 @@ import (
 	"leveret/analyze/result"
 	"leveret/capture/event"
 	"leveret/capture/manifest"
+	"leveret/capture/schema"
 )
 
 // C093, C095: files that do not belong there are named, and the rest is analyzed.
@@ -37,6 +38,8 @@ func TestStrangeFilesBesideGoodOnes(t *testing.T) {
 		"eight bytes": {"sends-07.arrow", []byte("ARROW1\x00\x00"), "sends-07.arrow: "},
 		"foreign":     {"sends-07.arrow", arrowFile(t, nil), "not a file of a leveret capture"},
 		"newer":       {"sends-07.arrow", arrowFile(t, map[string]string{"leveret_format": "99"}), "format version 99, this program knows 1"},
+		"older":       {"sends-07.arrow", arrowFile(t, map[string]string{"leveret_format": "0"}), "format version 0, this program knows 1"},
+		"a stream":    {"sends-07.arrow", mustRead(t, filepath.Join(dir, "sends-00.arrow"))[len(schema.FileMagic):], "not as an Arrow file"},
 		"of another":  {"sends-07.arrow", stranger, "sends-07.arrow: "},
 		"misnamed":    {"other.arrow", mustRead(t, filepath.Join(dir, "sends-00.arrow")), "other.arrow: holds sends"},
 		"no arrow":    {"sends-07.arrow", []byte("something else, which is long enough"), "not as an Arrow file"},

@@ -90,7 +90,7 @@ func TestPerfTestOfConsumersAloneWithTimesInTheMessages(t *testing.T) {
 	}
 }
 
-// Ctrl-C: what was begun is said to its end.
+// C090: after Ctrl-C, too, what was begun is said to its end.
 func TestPerfTestOutputOfARunThatIsInterrupted(t *testing.T) {
 	t.Setenv("LC_ALL", "C")
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
