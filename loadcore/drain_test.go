@@ -130,6 +130,26 @@ func TestAutoDeleteQueue(t *testing.T) {
 	}
 }
 
+// Of a queue that is used as it is nobody knows whether it goes with its last consumer, as the plan has it: one that stays is asked and
+// drained, of one that is gone that is said.
+func TestQueueThatIsUsedAsItIsMayStay(t *testing.T) {
+	for _, goes := range []bool{false, true} {
+		ep := embedded(t, broker.Options{})
+		newAdmin(t, ep).ask(&wire.QueueDeclare{Queue: "found", AutoDelete: goes}, wire.QueueDeclareOkID)
+		noLeaks(t)
+		plan := oneQueue(ep, "found", []manifest.Producer{confirmed(12, 15)}, []manifest.Consumer{{AckEvery: 5, Prefetch: 20, Limit: 15}})
+		q := &plan.Topology.Queues[0]
+		q.Declare, q.AutoDelete, q.ReadyAtStart = false, true, nil
+		out, _ := runPlan(t, plan)
+		if out.Acked != 15 || len(out.Failures) > 0 || out.Drained == goes {
+			t.Errorf("goes %v: %+v", goes, *out)
+		}
+		if goes && out.DrainNote != "queue found: its consumers have left, and it is deleted with the last of them" || !goes && *out.Queues[0].Ready != 0 {
+			t.Errorf("goes %v: %s, %+v", goes, out.DrainNote, out.Queues[0])
+		}
+	}
+}
+
 // Deliveries outrun the disk: acks are withheld, and sent once there is room, though nothing more comes to be read.
 func TestCongestedRecorderWithholdsAcks(t *testing.T) {
 	noLeaks(t)
