@@ -100,7 +100,8 @@ func TestVersion1StaysReadable(t *testing.T) {
 	}
 }
 
-// Rows that fill many blocks come back in order, and journal, manifest and files agree.
+// C108: rows that fill many blocks come back in order, with texts cut to the length that bounds a batch; journal, manifest and files
+// agree.
 func TestManyBlocks(t *testing.T) {
 	const messages, batch = 20_000, 333
 	dir := t.TempDir()
