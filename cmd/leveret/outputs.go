@@ -11,6 +11,7 @@ import (
 	"leveret/capture/manifest"
 	"leveret/cmd/internal/options"
 	"leveret/cmd/internal/panel"
+	"leveret/cmd/internal/perflines"
 	"leveret/cmd/internal/prometheus"
 	"leveret/loadcore"
 )
@@ -18,7 +19,7 @@ import (
 // outputs are what a run is looked at by while it goes on, besides the panel: PerfTest's lines and CSV file, and the
 // endpoint for Prometheus. The record needs none of them.
 type outputs struct {
-	lines   *perfLines           // nil: none
+	lines   *perflines.Lines     // nil: none
 	metrics *prometheus.Endpoint // nil: none
 	panel   bool                 // the panel, or lines of progress, on standard error
 }
@@ -37,7 +38,7 @@ func (r *recording) openOutputs() error {
 	}
 	var err error
 	if r.perfTest || to.out != io.Discard || o.OutputFile != "" {
-		if r.outputs.lines, err = newPerfLines(o, to); err != nil {
+		if r.outputs.lines, err = perflines.New(o, to.out, to.err, !panel.SpeaksUTF8()); err != nil {
 			return err
 		}
 	}
@@ -84,7 +85,7 @@ func commandLabel(values map[string]string, given func(string) bool) string {
 func (r *recording) watch(writer *capture.Writer, peer manifest.Broker) (recorder loadcore.Recorder, stop func(*manifest.Outcome)) {
 	recorder = writer
 	if v := r.options.Verbose; v != "" {
-		recorder = newVerbose(r.plan, recorder, v == options.VerboseFull, r.options.UseMillis, r.verboseTo())
+		recorder = perflines.NewVerbose(r.plan, recorder, v == options.VerboseFull, r.options.UseMillis, r.verboseTo())
 	}
 	out := &r.outputs
 	if !out.panel && out.lines == nil && out.metrics == nil {
@@ -99,13 +100,13 @@ func (r *recording) watch(writer *capture.Writer, peer manifest.Broker) (recorde
 		out.metrics.Watch(r.plan, live)
 	}
 	if out.lines != nil {
-		out.lines.announce()
-		out.lines.start(r.plan, live)
+		out.lines.Announce()
+		out.lines.Start(r.plan, live)
 	}
 	return live, func(outcome *manifest.Outcome) {
 		stopPanel(outcome)
 		if out.lines != nil {
-			out.lines.stop(outcome)
+			out.lines.Stop(outcome)
 		}
 	}
 }
@@ -132,7 +133,7 @@ func (r *recording) showPanel(live *loadcore.Live, writer *capture.Writer, peer 
 // summarize prints the last lines; r is nil where the run was not analyzed.
 func (out *outputs) summarize(outcome *manifest.Outcome, r *result.Result) {
 	if out.lines != nil {
-		out.lines.summary(outcome, r)
+		out.lines.Summary(outcome, r)
 	}
 }
 
@@ -142,7 +143,7 @@ func (out *outputs) close() error {
 		out.metrics.Close()
 	}
 	if out.lines != nil {
-		return out.lines.close()
+		return out.lines.Close()
 	}
 	return nil
 }

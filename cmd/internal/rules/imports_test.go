@@ -23,6 +23,7 @@ var mayImport = map[string][]string{
 	"cmd/internal/panel":      {"loadcore", "capture", "capture/event", "capture/manifest", "analyze/result"},
 	"cmd/internal/prometheus": {"loadcore", "capture/manifest"},
 	"cmd/internal/perftest":   {},
+	"cmd/internal/perflines":  {"cmd/internal/options", "cmd/internal/perftest", "loadcore", "capture/event", "capture/manifest", "analyze/result"},
 	"cmd/internal/bench":      {},
 	"cmd/internal/calibrate":  {"loadcore/...", "capture", "capture/event", "capture/manifest", "analyze/result"},
 	"cmd/internal/suite":      {"cmd/internal/options", "capture/manifest", "analyze/result"},

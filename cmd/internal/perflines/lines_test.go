@@ -1,4 +1,4 @@
-package main
+package perflines
 
 import (
 	"bytes"
@@ -27,7 +27,6 @@ import (
 // underLines runs a plan for a moment through an embedded broker, with PerfTest's lines; plan has its lanes on queue 0.
 func underLines(t *testing.T, o *options.Run, next loadcore.Recorder, change func(p *loadcore.Plan)) (lines []string, outcome *manifest.Outcome) {
 	t.Helper()
-	t.Setenv("LC_ALL", "C")
 	server, err := broker.Start(broker.Options{Addr: "127.0.0.1:0"})
 	if err != nil {
 		t.Fatal(err)
@@ -58,19 +57,19 @@ func underLines(t *testing.T, o *options.Run, next loadcore.Recorder, change fun
 	}
 	defer session.Close()
 	var out, problems bytes.Buffer
-	l, err := newPerfLines(o, streams{out: &out, err: &problems})
+	l, err := New(o, &out, &problems, true)
 	if err != nil {
 		t.Fatal(err)
 	}
-	l.announce()
+	l.Announce()
 	live := loadcore.NewLive(plan, next)
-	l.start(plan, live)
+	l.Start(plan, live)
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
 	outcome, err = loadcore.Run(ctx, plan, live)
-	l.stop(outcome)
-	l.summary(outcome, nil)
-	if err := l.close(); err != nil {
+	l.Stop(outcome)
+	l.Summary(outcome, nil)
+	if err := l.Close(); err != nil {
 		t.Fatal(err)
 	}
 	if err != nil || problems.Len() > 0 {
@@ -186,7 +185,7 @@ func TestVerboseLines(t *testing.T) {
 	underLines(t, o, later, func(p *loadcore.Plan) {
 		p.Producers = []manifest.Producer{{Size: 20, Confirm: 1, Batch: 10, Limit: 5, Persistent: true, Properties: &manifest.Properties{AppID: "shop", Headers: []manifest.Arg{{Key: "k", Value: "v"}}}}}
 		p.Consumers = []manifest.Consumer{{AckEvery: 1}}
-		record = newVerbose(p, loadcore.NoRecord{}, true, true, &events)
+		record = NewVerbose(p, loadcore.NoRecord{}, true, true, &events)
 		later.Recorder = record
 	})
 	text := events.String()
@@ -216,7 +215,7 @@ type laterRecorder struct{ loadcore.Recorder }
 
 func TestVerboseFrames(t *testing.T) {
 	var out bytes.Buffer
-	v := newVerbose(&loadcore.Plan{}, loadcore.NoRecord{}, false, false, &out)
+	v := NewVerbose(&loadcore.Plan{}, loadcore.NoRecord{}, false, false, &out)
 	v.Settlements(&event.Settlements{Producer: 2, At: 7, Runs: []event.SettledRun{
 		{First: 0, N: 1, Kind: event.Ack, FrameMessages: 3}, {First: 5, N: 2, Kind: event.Ack, FrameMessages: 3},
 		{First: 9, N: 1, Kind: event.Return}, {First: 9, N: 1, Kind: event.Nack, FrameMessages: 1},
@@ -303,7 +302,31 @@ func TestStopReasonsInPerfTestsWords(t *testing.T) {
 
 func TestOutputFileThatCannotBe(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "no such folder", "lines.csv")
-	if _, err := newPerfLines(&options.Run{OutputFile: file}, streams{}); err == nil || !strings.Contains(err.Error(), "--output-file="+file) {
+	if _, err := New(&options.Run{OutputFile: file}, nil, nil, true); err == nil || !strings.Contains(err.Error(), "--output-file="+file) {
 		t.Errorf("%v", err)
+	}
+}
+
+// Averages count from when the last producer began; what a consumer got before does not count either.
+func TestAveragesCountFromTheLastStart(t *testing.T) {
+	second := int64(time.Second)
+	l := Lines{barrier: 10 * second, startedAt: 12 * second}
+	for _, c := range []struct {
+		messages float64
+		before   int64
+		until    int64
+		want     float64
+	}{
+		{messages: 1100, before: 100, until: 22 * second, want: 100},
+		{messages: 100, before: 100, until: 22 * second, want: 100.0 / 12}, // nothing came later: all that there was
+		{messages: 30, before: 10, until: 11 * second, want: 30},           // stopped before the last one began
+	} {
+		if got := l.average(c.messages, c.before, c.until); got != c.want {
+			t.Errorf("%+v: %v", c, got)
+		}
+	}
+	l.startedAt = 0
+	if got := l.average(500, 0, 15*second); got != 100 {
+		t.Errorf("%v", got)
 	}
 }

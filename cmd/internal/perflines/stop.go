@@ -1,4 +1,4 @@
-package main
+package perflines
 
 import (
 	"fmt"
@@ -60,5 +60,5 @@ func failureInPerfTestsWords(f *manifest.Failure) string {
 	case f.Consumer != nil:
 		return perftest.ConsumerShutDown
 	}
-	return perftest.ProducerError(oneLine(f.Text))
+	return perftest.ProducerError(strings.Join(strings.Fields(f.Text), " ")) // on one line
 }

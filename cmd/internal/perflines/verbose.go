@@ -1,4 +1,4 @@
-package main
+package perflines
 
 import (
 	"bufio"
@@ -24,7 +24,8 @@ type verbose struct {
 	out *bufio.Writer
 }
 
-func newVerbose(plan *loadcore.Plan, next loadcore.Recorder, full, millis bool, out io.Writer) *verbose {
+// NewVerbose is a Recorder before next that prints to out; full: with properties and body, millis: timestamps are in ms, not ns.
+func NewVerbose(plan *loadcore.Plan, next loadcore.Recorder, full, millis bool, out io.Writer) loadcore.Recorder {
 	v := &verbose{Recorder: next, plan: plan, full: full, unitNS: 1, out: bufio.NewWriter(out)}
 	if millis {
 		v.unitNS = 1e6

@@ -1,4 +1,7 @@
-package main
+// Package perflines makes what perf-test prints out of a run. The options, live figures of a run and the result of its analysis
+// flow in; lines, rows of a CSV file and, where they are asked for, a line for each event flow out. How they look is
+// cmd/internal/perftest's.
+package perflines
 
 import (
 	"errors"
@@ -10,22 +13,21 @@ import (
 	"leveret/analyze/result"
 	"leveret/capture/manifest"
 	"leveret/cmd/internal/options"
-	"leveret/cmd/internal/panel"
 	"leveret/cmd/internal/perftest"
 	"leveret/loadcore"
 )
 
-// perfLines prints what PerfTest prints while a run goes on and when it has ended, and writes its CSV file.
+// Lines prints what PerfTest prints while a run goes on and when it has ended, and writes its CSV file.
 //
-//	announce   start          begun                       stop             summary    close
+//	Announce   Start          begun                       Stop             Summary    Close
 //	lines of   (before Run)   (the barrier) a line        "test stopped"   averages   the CSV file
 //	lanes                     and a row each interval
-type perfLines struct {
-	streams // out: the lines; err: what has to be said of them
-	format  perftest.Format
-	compact bool
-	every   time.Duration
-	options *options.Run
+type Lines struct {
+	out, err io.Writer // the lines; what has to be said of them
+	format   perftest.Format
+	compact  bool
+	every    time.Duration
+	options  *options.Run
 
 	csv    *os.File // nil: none
 	csvErr error    // the first that writing it met
@@ -43,11 +45,12 @@ type perfLines struct {
 	stuck     bool // the reader of the lines takes no more of them
 }
 
-// newPerfLines prepares the lines of a run and opens its CSV file, if there is to be one.
-func newPerfLines(o *options.Run, s streams) (*perfLines, error) {
-	l := &perfLines{
-		streams: s, options: o, every: o.Interval, compact: o.MetricsFormat == "compact",
-		format: perftest.Format{ID: o.ID, Millis: o.UseMillis, ASCII: !panel.SpeaksUTF8()},
+// New prepares the lines of a run, which go to out, and opens its CSV file, if there is to be one. What has to be said of the
+// lines goes to problems; ascii: whoever reads them may not know UTF-8.
+func New(o *options.Run, out, problems io.Writer, ascii bool) (*Lines, error) {
+	l := &Lines{
+		out: out, err: problems, options: o, every: o.Interval, compact: o.MetricsFormat == "compact",
+		format: perftest.Format{ID: o.ID, Millis: o.UseMillis, ASCII: ascii},
 	}
 	if l.every <= 0 {
 		l.every = time.Second
@@ -63,8 +66,8 @@ func newPerfLines(o *options.Run, s streams) (*perfLines, error) {
 	return l, nil
 }
 
-// announce prints the lines that name connections and channels, consumers' first.
-func (l *perfLines) announce() {
+// Announce prints the lines that name connections and channels, consumers' first.
+func (l *Lines) Announce() {
 	for _, lanes := range []struct {
 		what                  string
 		connections, channels int
@@ -78,8 +81,8 @@ func (l *perfLines) announce() {
 	}
 }
 
-// start begins the intervals, as soon as load begins. It is called before loadcore.Run.
-func (l *perfLines) start(plan *loadcore.Plan, live *loadcore.Live) {
+// Start begins the intervals, as soon as load begins. It is called before loadcore.Run.
+func (l *Lines) Start(plan *loadcore.Plan, live *loadcore.Live) {
 	l.live, l.watch, l.producers = live, live.Watch(), len(plan.Producers)
 	l.begun, l.done, l.ended = make(chan int64, 1), make(chan struct{}), make(chan struct{})
 	l.format.Shown = shownOf(plan)
@@ -115,7 +118,7 @@ func shownOf(p *loadcore.Plan) (s perftest.Shown) {
 
 // tick prints a line at the end of each interval since the barrier. What the line says is of the time that it names, also
 // where the system let the goroutine wait. The last producer begins lastStart after the barrier.
-func (l *perfLines) tick(lastStart int64) {
+func (l *Lines) tick(lastStart int64) {
 	defer close(l.ended)
 	select {
 	case <-l.done:
@@ -153,7 +156,7 @@ func (l *perfLines) tick(lastStart int64) {
 	}
 }
 
-func (l *perfLines) print(f *loadcore.LiveFigures) {
+func (l *Lines) print(f *loadcore.LiveFigures) {
 	s := l.sample(f)
 	if !l.compact {
 		fmt.Fprintln(l.out, l.format.Line(&s))
@@ -167,7 +170,7 @@ func (l *perfLines) print(f *loadcore.LiveFigures) {
 	l.row(l.format.CSVRow(&s))
 }
 
-func (l *perfLines) sample(f *loadcore.LiveFigures) perftest.Sample {
+func (l *Lines) sample(f *loadcore.LiveFigures) perftest.Sample {
 	per := func(n int64) float64 { return float64(n) / (float64(max(f.SpanNS, 1)) / 1e9) }
 	return perftest.Sample{
 		Elapsed: time.Duration(f.AtNS - l.barrier), Wall: time.Unix(0, f.AtNS),
@@ -199,8 +202,8 @@ const (
 	unknownSkew = "n/a (clock skew)"
 )
 
-// stop ends the intervals and prints why the test stopped. It is called when loadcore.Run has returned.
-func (l *perfLines) stop(outcome *manifest.Outcome) {
+// Stop ends the intervals and prints why the test stopped. It is called when loadcore.Run has returned.
+func (l *Lines) Stop(outcome *manifest.Outcome) {
 	if l.done == nil {
 		return
 	}
@@ -219,8 +222,8 @@ func (l *perfLines) stop(outcome *manifest.Outcome) {
 // outputPatience is how long a reader of the lines may keep them waiting when the run is over.
 const outputPatience = 5 * time.Second
 
-// summary prints the averages: of the record's analysis, or of what was seen live where r is nil.
-func (l *perfLines) summary(outcome *manifest.Outcome, r *result.Result) {
+// Summary prints the averages: of the record's analysis, or of what was seen live where r is nil.
+func (l *Lines) Summary(outcome *manifest.Outcome, r *result.Result) {
 	if outcome == nil || l.stuck || l.barrier == 0 {
 		return
 	}
@@ -239,7 +242,7 @@ func (l *perfLines) summary(outcome *manifest.Outcome, r *result.Result) {
 
 // analyzed are the averages of the record's analysis. Its rates are over the same span for sent and received: from the barrier
 // to the end of publishing.
-func (l *perfLines) analyzed(r *result.Result) (sending, receiving float64, delivery, confirm perftest.Latency) {
+func (l *Lines) analyzed(r *result.Result) (sending, receiving float64, delivery, confirm perftest.Latency) {
 	if r == nil {
 		return
 	}
@@ -261,7 +264,7 @@ func (l *perfLines) analyzed(r *result.Result) (sending, receiving float64, deli
 
 // average is the rate of messages since the last producer began: until a time, so many from the barrier on, of which so many
 // came before. As in PerfTest, the start of one producer after the other does not count; unless there is nothing else.
-func (l *perfLines) average(messages float64, before, until int64) float64 {
+func (l *Lines) average(messages float64, before, until int64) float64 {
 	if since := until - l.startedAt; l.startedAt > 0 && since > 0 && messages > float64(before) {
 		return (messages - float64(before)) / (float64(since) / 1e9)
 	}
@@ -291,22 +294,22 @@ func latencyOf(d *result.Distribution, messages int64) (q perftest.Latency) {
 }
 
 // seen are the averages of a run that was not analyzed: sent over the time of publishing, received until the end of the drain.
-func (l *perfLines) seen(o *manifest.Outcome) (sending, receiving float64, delivery, confirm perftest.Latency) {
+func (l *Lines) seen(o *manifest.Outcome) (sending, receiving float64, delivery, confirm perftest.Latency) {
 	f := l.live.Total()
 	return l.average(float64(f.Sent), l.before.Sent, o.PublishStopNS), l.average(float64(f.Received), l.before.Received, o.DrainEndNS),
 		latencyFrom(&f.Delivery, f.Received), latencyFrom(&f.Confirm, f.Confirmed)
 }
 
 // row writes a row of the CSV file.
-func (l *perfLines) row(text string) {
+func (l *Lines) row(text string) {
 	if l.csv == nil || l.csvErr != nil {
 		return
 	}
 	_, l.csvErr = io.WriteString(l.csv, text+"\n")
 }
 
-// close closes the CSV file, and tells what was not written to it.
-func (l *perfLines) close() error {
+// Close closes the CSV file, and tells what was not written to it.
+func (l *Lines) Close() error {
 	if l.csv == nil {
 		return nil
 	}
