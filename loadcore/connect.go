@@ -164,7 +164,7 @@ func (c *conn) use(ctx context.Context, l *link, o ConnectOptions) error {
 
 // begin starts reading the connection, whose handshake is done.
 func (c *conn) begin() {
-	c.out = newOutbox(c.eng.clock, c.link, c.fail)
+	c.out = newOutbox(c.eng.clock, c.link, c.writeFailed)
 	c.link.server = nil // who the broker is was learned before the run
 	c.prepareLanes()
 	where := ""

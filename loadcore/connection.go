@@ -57,6 +57,7 @@ type conn struct {
 	heldSince int64
 
 	renewal  renewal
+	mute     atomic.Bool // posted frames could not be written
 	chores   atomic.Bool // the reader shall look after its lanes
 	timed    bool        // consumers of it work, or poll: the reader has to look after them by the clock
 	armed    int64       // when it will, at the latest; the reader's own
@@ -86,6 +87,8 @@ type connState struct {
 	mu  sync.Mutex // guards the following
 	now event.ConnectionState
 	why loss // valid once lost
+	// told is what the broker gave as its reason with connection.close. It counts before anything that the socket says.
+	told *loss
 }
 
 // loss is why a connection or a channel is gone: the broker's code and text, or code 0 and the cause.
@@ -155,11 +158,53 @@ func (c *conn) fail(why error) {
 	if !ok {
 		l = loss{text: innermost(why)}
 	}
+	if told := c.told(); told != nil {
+		l = *told
+	}
 	if !c.enter(event.Lost, l) {
 		return
 	}
 	c.eng.connectionLost(c, l) // before anybody can act on it, so that no outcome lacks it
 	c.end()
+}
+
+// lastWords is how long the reader may take to find what the broker said before it closed the socket: with
+// connection.close it gives the reason, and does not wait for the answer.
+const lastWords = time.Second
+
+// writeFailed is fail for a write call on posted frames. It does not wait: the reader may be the one who posted them.
+func (c *conn) writeFailed(err error) {
+	if c.shared != nil {
+		c.fail(err)
+		return
+	}
+	if c.mute.CompareAndSwap(false, true) {
+		time.AfterFunc(lastWords, func() { c.fail(err) })
+	}
+}
+
+// awaitLastWords gives the reader time to end the connection with the broker's reason. Not for the reader itself.
+func (c *conn) awaitLastWords() {
+	if c.shared != nil {
+		return // the scheduler reads for all its connections
+	}
+	select {
+	case <-c.dead:
+	case <-time.After(lastWords):
+	}
+}
+
+// closedBy keeps the broker's reason from connection.close. It comes before the answer, which may find the socket closed.
+func (c *conn) closedBy(why loss) {
+	c.state.mu.Lock()
+	defer c.state.mu.Unlock()
+	c.state.told = &why
+}
+
+func (c *conn) told() *loss {
+	c.state.mu.Lock()
+	defer c.state.mu.Unlock()
+	return c.state.told
 }
 
 // end wakes all who wait for something on this connection. The socket is closed at once: what is being written or read

@@ -20,7 +20,7 @@ func (c *conn) control(ch *channel, payload []byte) error {
 	case *wire.ChannelClose:
 		why := loss{code: uint16(m.ReplyCode), text: m.ReplyText}
 		ch.content.expects = contentNone
-		c.eng.channelClosed(ch, why) // before anybody can act on it
+		c.eng.channelClosed(ch, m, why) // before anybody can act on it
 		ch.shut(why)
 		c.eng.wakeMain()
 		return nil
@@ -71,8 +71,10 @@ func (c *conn) connectionMethod(ch *channel, m wire.Method) error {
 	case *wire.ConnectionUpdateSecretOk:
 		return c.secretUpdated()
 	case *wire.ConnectionClose:
+		why := loss{code: uint16(m.ReplyCode), text: m.ReplyText}
+		c.closedBy(why)
 		c.out.send(wire.AppendMethod(nil, 0, &wire.ConnectionCloseOk{}))
-		return loss{code: uint16(m.ReplyCode), text: m.ReplyText}
+		return why
 	case *wire.ConnectionCloseOk:
 		if !c.enter(event.Closed, loss{}) {
 			return fmt.Errorf("the broker sent connection.close-ok unasked")

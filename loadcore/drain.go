@@ -43,7 +43,7 @@ func (r *run) drain() {
 	ctx := r.draining
 	notes := r.confirmNotes()
 	if err := r.proveArrived(ctx); err != nil {
-		notes = append(notes, err.Error())
+		notes = append(notes, strings.ReplaceAll(err.Error(), "\n", "; ")) // of several producers
 	}
 	queues := r.drainQueues(len(notes) > 0)
 	for _, s := range r.consumers {

@@ -160,11 +160,15 @@ func (e *engine) connectionLost(c *conn, why loss) {
 	e.failed(manifest.Failure{AtNS: e.clock.Now(), Connection: int(c.number), Code: int(why.code), Text: text})
 }
 
-// channelClosed is called when the broker has closed a channel. Its lane is told next. Once the drain is over, it can only be
-// a late answer to a question that the drain had asked on it, of a queue that is gone with its consumers.
-func (e *engine) channelClosed(ch *channel, why loss) {
-	if e.drained.Load() && why.code == uint16(wire.ReplyNotFound) {
-		return
+// channelClosed is called when the broker has closed a channel. Its lane is told next. Where it answers a question of the
+// drain, of a queue that is gone, a producer has not failed: it has ended before, and the drain's note says what it was told.
+// Once the drain is over, a consumer's can only be a late answer of that kind, too.
+func (e *engine) channelClosed(ch *channel, m *wire.ChannelClose, why loss) {
+	if why.code == uint16(wire.ReplyNotFound) {
+		asked := wire.MethodID(uint32(m.Class)<<16|uint32(m.Method)) == wire.QueueDeclareID
+		if e.drained.Load() || asked && ch.producer != nil {
+			return
+		}
 	}
 	if ch.producer != nil || ch.consumer != nil {
 		e.laneEvent(ch, event.ChannelClosed, why)

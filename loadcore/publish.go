@@ -240,6 +240,7 @@ func (p *producer) written(n, bytes int, err error) bool {
 		// What the socket has not even begun to take was not sent.
 		begun := p.enc.begun(bytes)
 		p.record(begun, n-begun, bytes)
+		p.ch.conn.awaitLastWords()
 		p.ch.conn.fail(err)
 		return false
 	}
