@@ -18,6 +18,7 @@ type disk interface {
 	rename(from, to string) error
 	remove(path string) error
 	syncDir(path string) error
+	present(path string, f file) error // nil while path leads to f
 }
 
 type file interface {
@@ -46,6 +47,21 @@ func (osDisk) syncDir(path string) error {
 		return err
 	}
 	return errors.Join(d.Sync(), d.Close())
+}
+
+func (osDisk) present(path string, f file) error {
+	there, err := os.Stat(path)
+	if err != nil {
+		return err
+	}
+	opened, ok := f.(*os.File)
+	if !ok {
+		return nil
+	}
+	if own, err := opened.Stat(); err != nil || !os.SameFile(own, there) {
+		return &fs.PathError{Op: "stat", Path: path, Err: errors.New("another file has taken its place")}
+	}
+	return nil
 }
 
 // emptyDir makes dir, or makes sure that it holds nothing. made says that it was not there.
@@ -84,8 +100,16 @@ func writeManifest(d disk, path string, m *manifest.Manifest) error {
 
 // explain adds the remedy to an error that has one.
 func explain(err error) error {
-	if errors.Is(err, syscall.ENOSPC) {
+	switch {
+	case errors.Is(err, syscall.ENOSPC):
 		return fmt.Errorf("%w: the disk is full; what was written stays readable; free space or record elsewhere", err)
+	case quotaExceeded(err):
+		return fmt.Errorf("%w: the quota is used up, or a file as large as this user's may be (ulimit -f); what was written stays readable; raise the limit or record elsewhere", err)
 	}
 	return err
+}
+
+// gone is the error of a capture whose files are not where they were made.
+func gone(err error) error {
+	return fmt.Errorf("%w: the directory was removed, moved or replaced while the recording went on; leave it alone until the run has ended", err)
 }

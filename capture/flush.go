@@ -140,6 +140,7 @@ func (w *Writer) flush() {
 	pprof.Do(context.Background(), pprof.Labels("leveret", "recorder"), func(context.Context) {
 		ticker := time.NewTicker(max(w.options.FlushInterval/8, time.Millisecond))
 		defer ticker.Stop()
+		lookAt := time.Now().Add(w.options.FlushInterval)
 		for {
 			select {
 			case b := <-w.queue:
@@ -150,9 +151,30 @@ func (w *Writer) flush() {
 				w.flushBlock(b)
 			case <-ticker.C:
 				w.sweep(w.clock.Now() - int64(w.options.FlushInterval)*3/4)
+				if now := time.Now(); now.After(lookAt) {
+					w.look()
+					lookAt = now.Add(w.options.FlushInterval)
+				}
 			}
 		}
 	})
+}
+
+// look makes sure that the files are still where they were made: a system writes on into files that nobody can find any more.
+func (w *Writer) look() {
+	if w.broken.Load() {
+		return
+	}
+	err := w.options.disk.present(w.path(manifest.JournalName), w.disk.journal.file)
+	for _, a := range w.disk.arrows {
+		if err == nil {
+			err = w.options.disk.present(w.path(a.name), a.file)
+		}
+	}
+	if err != nil {
+		w.broken.Store(true)
+		w.fail(gone(err))
+	}
 }
 
 // flushBlock writes one block and frees it. When the recording is broken its rows are lost, and counted.

@@ -10,6 +10,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"time"
 
 	"leveret/analyze"
@@ -297,7 +298,19 @@ func (r *recording) captured(ctx context.Context, peer manifest.Broker) (bool, e
 		os.RemoveAll(r.dir)
 		return ctx.Err() != nil, errors.Join(runErr, closeErr)
 	}
-	return outcome.Interrupted, errors.Join(runErr, closeErr)
+	return outcome.Interrupted, r.failure(runErr, closeErr)
+}
+
+// failure is what ended a run whose load had begun. A recording that fails ends the run, too, and tells so twice.
+func (r *recording) failure(runErr, closeErr error) error {
+	err := errors.Join(runErr, closeErr)
+	if closeErr == nil {
+		return err
+	}
+	if runErr != nil && strings.Contains(runErr.Error(), closeErr.Error()) {
+		err = runErr
+	}
+	return fmt.Errorf("%w\nwhat was recorded until then: leveret analyze %s", err, r.dir)
 }
 
 func (r *recording) manifest(peer manifest.Broker) *manifest.Manifest {

@@ -1,0 +1,5 @@
+//go:build !unix
+
+package capture
+
+func quotaExceeded(error) bool { return false }
