@@ -1,6 +1,7 @@
 package main
 
 import (
+	"net"
 	"os"
 	"regexp"
 	"strings"
@@ -31,30 +32,62 @@ func TestREADMECommands(t *testing.T) {
 			}
 			continue
 		}
-		if words[0] != "bin/leveret" {
-			t.Errorf("a command that no test knows: %q", line)
-			continue
-		}
 		ran++
-		for i, w := range words {
-			switch {
-			case strings.HasPrefix(w, "amqp://user:pass@"):
-				words[i] = uri
-			case i > 0 && words[i-1] == "--time":
-				words[i] = "2"
-			}
-		}
-		want := exitOK
-		if strings.Contains(line, "--faults") {
-			want = exitVerdict
-		}
-		if code, _, stderr := invoke(t, words[1:]...); code != want {
-			t.Errorf("%s: exit %d, want %d\n%s", line, code, want, stderr)
-		}
+		t.Run(line, func(t *testing.T) { runREADMECommand(t, line, uri) })
 	}
-	if ran < 5 {
+	if ran < 10 {
 		t.Errorf("only %d commands found in the README", ran)
 	}
+}
+
+// runREADMECommand runs one line, which may begin with a variable of the environment.
+func runREADMECommand(t *testing.T, line, uri string) {
+	words := strings.Fields(strings.ReplaceAll(line, "'", ""))
+	for i, w := range words {
+		switch before := words[max(i-1, 0)]; {
+		case strings.HasPrefix(w, "amqp://user:pass@"):
+			words[i] = uri
+		case before == "--time" || before == "-z":
+			words[i] = "2"
+		case before == "--metrics-prometheus-port":
+			words[i] = freePort(t)
+		}
+	}
+	if name, value, is := strings.Cut(words[0], "="); is {
+		if !strings.HasPrefix(value, "amqp://user:pass@") {
+			t.Fatalf("a variable that no test knows: %q", line)
+		}
+		t.Setenv(name, uri)
+		words = words[1:]
+	}
+	if words[0] != "bin/leveret" {
+		t.Fatalf("a command that no test knows: %q", line)
+	}
+	want := exitOK
+	if strings.Contains(line, "--faults") {
+		want = exitVerdict
+	}
+	code, _, stderr := invoke(t, words[1:]...)
+	if code != want {
+		t.Errorf("exit %d, want %d\n%s", code, want, stderr)
+	}
+	if strings.Contains(line, "LEVERET_URI") && !strings.Contains(stderr, "RabbitMQ") {
+		t.Errorf("not through the broker of the environment:\n%s", stderr)
+	}
+}
+
+func freePort(t *testing.T) string {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	_, port, err := net.SplitHostPort(l.Addr().String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return port
 }
 
 // commandLines are the lines of the sh blocks, continued ones joined.
