@@ -38,6 +38,11 @@ func TestCommandLineMistakes(t *testing.T) {
 		{[]string{"run", "--cacert", "nowhere.pem"}, exitUsage, "--cacert"},
 		{[]string{"analyze"}, exitUsage, "which capture?"},
 		{[]string{"analyze", "no-such-directory"}, exitFailed, "no-such-directory"},
+		{[]string{"export"}, exitUsage, "which capture?"},
+		{[]string{"export", "no-such-directory"}, exitFailed, "no-such-directory"},
+		{[]string{"export", "c", "--rows", "letters"}, exitUsage, "--rows=letters: is none of messages"},
+		{[]string{"export", "c", "--where", "vanished"}, exitUsage, "--where=vanished: is none of"},
+		{[]string{"export", "c", "--sequence", "9-3"}, exitUsage, "--sequence=9-3: must be"},
 		{[]string{"broker", "--listen", "127.0.0.1:notaport"}, exitFailed, "--listen=127.0.0.1:notaport"},
 		{[]string{"broker", "--cert", "nowhere.pem"}, exitUsage, "--cert=nowhere.pem"},
 	} {

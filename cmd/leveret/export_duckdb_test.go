@@ -2,7 +2,9 @@ package main
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
+	"math"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -13,6 +15,7 @@ import (
 
 	amqp "github.com/rabbitmq/amqp091-go"
 
+	"leveret/analyze/export"
 	"leveret/analyze/result"
 	"leveret/loadcore/rabbitmqtest"
 )
@@ -27,7 +30,7 @@ func duckDB(t *testing.T) string {
 		}
 	}
 	dir := t.TempDir()
-	for _, name := range []string{"package.json", "package-lock.json", "judge.js"} {
+	for _, name := range []string{"package.json", "package-lock.json", "judge.js", "query.js"} {
 		b, err := os.ReadFile(filepath.Join("testdata", "duckdb", name))
 		if err != nil {
 			t.Fatal(err)
@@ -164,6 +167,7 @@ func TestDuckDBAgrees(t *testing.T) {
 			}
 		}
 	})
+	t.Run("formats", func(t *testing.T) { threeFormats(t, duck) })
 	t.Run("purged queue", func(t *testing.T) { aPurgedQueue(t, duck) })
 }
 
@@ -220,4 +224,69 @@ func purge(t *testing.T, uri, queue string, atLeast int) int {
 	}
 	t.Fatalf("queue %s did not get %d messages", queue, atLeast)
 	return 0
+}
+
+// Three formats of one table, with two row groups, nulls, empty and strange texts, and the ends of the numbers: the same to
+// another reader, which also counts them by itself.
+func threeFormats(t *testing.T, duck string) {
+	const n = 130_000
+	columns := []export.Column{{Name: "number"}, {Name: "time_ns", Nullable: true}, {Name: "flag", Kind: export.Flag, Nullable: true},
+		{Name: "name", Kind: export.Text}, {Name: "key", Kind: export.Text, Nullable: true}}
+	strange := []string{"", "q,1", "a \"b\"", "zwei\r\nZeilen", "grüße", "\\"}
+	dir := t.TempDir()
+	for _, format := range export.Formats {
+		f, err := os.Create(filepath.Join(dir, "t."+format))
+		if err != nil {
+			t.Fatal(err)
+		}
+		w, err := export.New(format, f, columns)
+		if err != nil {
+			t.Fatal(err)
+		}
+		b := export.NewBlock(columns)
+		for i := range int64(n) {
+			b.Number(0, []int64{i, math.MinInt64 + i, math.MaxInt64 - i}[i%3])
+			b.Text(3, strange[i%6])
+			if i%4 == 0 {
+				b.Null(1)
+				b.Null(2)
+				b.Null(4)
+			} else {
+				b.Number(1, 1_800_000_000_000_000_000+i)
+				b.Bool(2, i%2 == 0)
+				b.Text(4, strange[(i/6)%6])
+			}
+			if b.Rows++; b.Rows == 1000 {
+				if err := w.Write(b); err != nil {
+					t.Fatal(err)
+				}
+				b.Reset()
+			}
+		}
+		if err := errors.Join(w.Close(), f.Close()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	// allow_quoted_nulls: an empty field is a null, a quoted one an empty text. The new line is CR LF, also within a text.
+	csv := "read_csv('" + dir + "/t.csv', header = true, allow_quoted_nulls = false, new_line = '\\r\\n', columns = {number: 'BIGINT', time_ns: 'BIGINT', flag: 'BOOLEAN', name: 'VARCHAR', key: 'VARCHAR'})"
+	jsonl := "read_json('" + dir + "/t.jsonl', format = 'newline_delimited', columns = {number: 'BIGINT', time_ns: 'BIGINT', flag: 'BOOLEAN', name: 'VARCHAR', key: 'VARCHAR'})"
+	parquet := "read_parquet('" + dir + "/t.parquet')"
+	differ := func(a, b string) string {
+		return "SELECT count(*) FROM ((FROM " + a + " EXCEPT ALL FROM " + b + ") UNION ALL (FROM " + b + " EXCEPT ALL FROM " + a + "))"
+	}
+	out := node(t, duck, "query.js", differ(csv, parquet), differ(jsonl, parquet),
+		"SELECT count(*), min(number), max(number), count(time_ns), min(time_ns), max(time_ns), count(flag), count(*) FILTER (flag), count(key), count(*) FILTER (name = 'grüße') FROM "+parquet,
+		"SELECT count(DISTINCT row_group_id), min(type), max(type) FROM parquet_metadata('"+dir+"/t.parquet') WHERE path_in_schema = 'time_ns'",
+		"SELECT string_agg(typeof(number) || ' ' || typeof(flag) || ' ' || typeof(name)) FROM (FROM "+parquet+" LIMIT 1)")
+	// By hand: a quarter of 130,000 is null; of the others those with i = 2 mod 4 are true, a quarter; i = 4 mod 6 are 4, 10, ...
+	// 129,994 = 4 + 6 * 21,665.
+	want := `["0"]
+["0"]
+["130000","-9223372036854775807","9223372036854775805","97500","1800000000000000001","1800000000000129999","97500","32500","97500","21666"]
+["2","INT64","INT64"]
+["BIGINT BOOLEAN VARCHAR"]
+`
+	if string(out) != want {
+		t.Errorf("DuckDB reads\n%swant\n%s", out, want)
+	}
 }
