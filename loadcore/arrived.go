@@ -33,7 +33,9 @@ func (r *run) proveArrived(ctx context.Context) error {
 			return nil
 		}
 		for _, q := range r.routeQueues(p) {
-			if err := r.askOnPublishingChannel(ctx, p, q); err != nil {
+			if err := r.askOnPublishingChannel(ctx, p, q); err != nil && ctx.Err() != nil {
+				return fmt.Errorf("producer %d: it could not be proved in time that its messages have arrived: they have no confirms, and the broker has not yet answered what was asked behind them", i)
+			} else if err != nil {
 				return fmt.Errorf("producer %d: it could not be proved that its messages have arrived: %w", i, err)
 			}
 		}

@@ -59,16 +59,21 @@ func (r *run) drain() {
 	r.cancelConsumers(last)
 	r.askRemaining(last, queues)
 	r.outcome.Drained = len(notes) == 0
+	late := false // a queue for which the time was too short
 	for _, q := range queues {
 		if len(q.consumers) > 0 && !q.proved {
 			r.outcome.Drained = false
 			notes = append(notes, q.note(r.plan.DrainTimeout))
+			late = late || q.gaveUp == ""
 		}
 		end := manifest.QueueEnd{Queue: q.index, Consumed: len(q.consumers) > 0, Drained: q.proved}
 		if ready := q.ready.Load(); ready >= 0 {
 			end.Ready = &ready
 		}
 		r.outcome.Queues = append(r.outcome.Queues, end)
+	}
+	if late && ctx.Err() != nil {
+		notes = append(notes, "--drain-timeout gives it more time, --rate or --confirm less to drain")
 	}
 	r.outcome.DrainNote = strings.Join(notes, "; ")
 }

@@ -230,7 +230,7 @@ func TestDrainTimeout(t *testing.T) {
 	plan := oneQueue(ep, "q", []manifest.Producer{confirmed(12, 3)}, []manifest.Consumer{{AckEvery: 1}})
 	plan.DrainTimeout = 400 * time.Millisecond
 	out, _ := runPlan(t, plan)
-	if out.Drained || !strings.Contains(out.DrainNote, "queue q: 3 messages were still ready") || asked.Load() < 2 || *out.Queues[0].Ready != 3 {
+	if out.Drained || !strings.Contains(out.DrainNote, "queue q: 3 messages were still ready") || !strings.HasSuffix(out.DrainNote, "; --drain-timeout gives it more time, --rate or --confirm less to drain") || asked.Load() < 2 || *out.Queues[0].Ready != 3 {
 		t.Errorf("asked %d times: %+v", asked.Load(), *out)
 	}
 }

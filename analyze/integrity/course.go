@@ -49,7 +49,7 @@ func (r *report) nothingToJudge() {
 	case r.c.Sent == 0 && r.c.Received == 0:
 		text = "no message was sent or received"
 	case r.c.Sent == 0 && x.producers == 0:
-		text = "only consumers were recorded, so that what they should have received is not known"
+		text = "only consumers were recorded, so that what they should have received is not known; analyze their capture together with that of the producers"
 	case r.c.Sent == 0:
 		text = "no message was sent"
 	case r.c.Received == 0 && x.consumers == 0:
@@ -57,6 +57,7 @@ func (r *report) nothingToJudge() {
 		if r.c.QueuedAtStop > 0 {
 			text += fmt.Sprintf(" (%s in queues at the stop, as far as the record tells)", messages(r.c.QueuedAtStop))
 		}
+		text += "; analyze their capture together with that of the consumers"
 	case r.c.Received == 0 && r.c.Nacked == r.c.Sent:
 		text = "the broker refused (nacked) every message"
 	default:

@@ -161,7 +161,11 @@ func (r *report) foreign() {
 	if neverSent > 0 && r.f.SendsWhole {
 		text = fmt.Sprintf("; %s of them carry the stamp of a producer of this run that never sent them (an earlier run with the same tag?)", result.Group(neverSent))
 	}
-	r.add(CodeForeign, result.SeverityWarning, r.c.Foreign, nil, "%s not of these captures: no stamp of theirs%s%s",
+	severity := result.SeverityWarning
+	if r.l.x.producers == 0 { // nothing is wrong with them: their producers were not recorded here
+		severity = result.SeverityNote
+	}
+	r.add(CodeForeign, severity, r.c.Foreign, nil, "%s not of these captures: no stamp of theirs%s%s",
 		messages(r.c.Foreign), r.where(func(t *tally) int64 { return t.Foreign }), text)
 	n := r.l.total.otherQueue
 	r.add(CodeOtherQueue, result.SeverityWarning, n, nil, "%s received from a queue that the run did not bind for them", messages(n))

@@ -50,7 +50,8 @@ func (p *Producer) Planned(ns int64) int64 {
 	if cycle <= 0 {
 		return 0
 	}
-	return int64(float64(ns/cycle)*p.perCycle(cycle) + p.perCycle(ns%cycle))
+	// The first message of a stage is due at its begin, so that a part of a message counts; what rounding adds is none.
+	return int64(math.Ceil(float64(ns/cycle)*p.perCycle(cycle) + p.perCycle(ns%cycle) - 1e-6))
 }
 
 // before is how many messages of an evenly spaced rate are due before ns nanoseconds have passed, the first at 0.

@@ -24,6 +24,8 @@ func TestPlanned(t *testing.T) {
 		{Producer{Rate: rate(100), PhaseNS: 1e9}, 0.5e9, 0, 100, ""},
 		// 100 and none: 50 on the average; 3.5 s are a cycle of 100, a full step, half of the pause
 		{Producer{Stages: []Stage{{rate(100), rate(100), 1e9}, {rate(0), rate(0), 1e9}}}, 3.5e9, 200, 50, "2 stages in turn (100 msg/s for 1 s, none for 1 s)"},
+		// 254.9 ms of it: due at 0, 2, ... 254 ms
+		{Producer{Stages: []Stage{{rate(500), rate(500), 2e9}}, PhaseNS: 745_100_000}, 1e9, 128, 500, "1 stage, over and over (500 msg/s for 2 s)"},
 		// from 0 to 10 in 10 s: 50 a cycle; t*t/2 by t, which is 8 at 4 s
 		{Producer{Stages: []Stage{{rate(0), rate(10), 10e9}}}, 14e9, 58, 5, "1 stage, over and over (0 to 10 msg/s over 10 s)"},
 		{Producer{Rate: rate(100), Arrivals: ArrivalsPoisson, Seed: 3, CatchUp: &ten}, 1e9, 100, 100, "Poisson arrivals (seed 3), at most 10 late slots sent"},

@@ -143,8 +143,15 @@ func answer(set *options.PerfTest, asked []string, s streams) {
 // writeShort is the verdict with its findings. PerfTest's own output has stdout to itself.
 func writeShort(w io.Writer, r *result.Result) error {
 	c := r.Counts
-	_, err := fmt.Fprintf(w, "verdict %s: %s sent, %s confirmed, %s received, %s lost, %s missing, %s duplicates, %s corrupt, %s out of order\n",
-		r.Verdict, result.Group(c.Sent), result.Group(c.Confirmed), result.Group(c.Received), result.Group(c.Lost), result.Group(c.Missing),
+	answered := "" // where nothing was to be answered, a 0 would look like a fault
+	switch {
+	case r.Rates.Confirmed != nil:
+		answered = result.Group(c.Confirmed) + " confirmed, "
+	case r.Rates.Committed != nil:
+		answered = result.Group(c.Committed) + " committed, "
+	}
+	_, err := fmt.Fprintf(w, "verdict %s: %s sent, %s%s received, %s lost, %s missing, %s duplicates, %s corrupt, %s out of order\n",
+		r.Verdict, result.Group(c.Sent), answered, result.Group(c.Received), result.Group(c.Lost), result.Group(c.Missing),
 		result.Group(c.Duplicates), result.Group(c.Corrupt), result.Group(c.OutOfOrder))
 	for _, f := range r.Findings {
 		_, more := fmt.Fprintf(w, "  %s: %s\n", f.Severity, f.Text)

@@ -87,7 +87,7 @@ func TestC105IntervalBelowASecond(t *testing.T) {
 // C098: what a rate multiplies to is said before anything is sent: 3 producers of 2000 a second for 1 second.
 func TestC098PlannedTotalIsSaid(t *testing.T) {
 	_, _, _, _, stderr := perfTest(t, "-h", rabbitmqtest.Shared(t).URI(t), "-x", "3", "-r", "2000", "-z", "1", "-prsd", "0")
-	if !strings.Contains(stderr, "3 producers, 1 consumer, 1 queue, 6000 messages per second in all, 6000 messages planned") {
+	if !strings.Contains(stderr, "3 producers, 1 consumer, 1 queue, 6,000 messages per second in all, 6,000 messages planned") {
 		t.Error(stderr)
 	}
 	_, help, _ := invoke(t, "perf-test", "-?")

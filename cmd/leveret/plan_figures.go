@@ -1,6 +1,7 @@
 package main
 
 import (
+	"fmt"
 	"math"
 	"strings"
 
@@ -97,6 +98,9 @@ func planOfRun(r *recording) *planned {
 	topology.Resolve(t)
 	f := newFlows(r)
 	p := &planned{r: r, Broker: "the embedded broker, in this process", Notes: append(append([]string{}, r.notes...), r.layout.Notes...)}
+	if d := r.options.RandomDelay; d > 0 && !r.options.Idle && r.plan.Time > 0 {
+		p.Notes = append(p.Notes, fmt.Sprintf("each producer begins at random within %v (--producer-random-start-delay), and sends what is due from then on: less than is shown", d))
+	}
 	if !embedded(r.options) {
 		var brokers []string
 		for i := range r.endpoints {

@@ -120,6 +120,12 @@ func TestPlanIsShort(t *testing.T) {
 }
 
 func TestPlanSaysWhatTheRunWouldNote(t *testing.T) {
+	if text := planText(t, "perf-test -x 1 -y 1 -u q -r 10 -z 5"); !strings.Contains(text, "begins at random within 1s (--producer-random-start-delay)") {
+		t.Error(text)
+	}
+	if text := planText(t, "perf-test -x 1 -y 1 -u q -r 10 -z 5 -prsd 0"); strings.Contains(text, "at random") {
+		t.Error(text)
+	}
 	text := planText(t, "perf-test -x 1 -y 1 -p -e mine -C 10 -hst 4")
 	for _, want := range []string{"no consumer is started", "no Java virtual machine", "declared if it is not there"} {
 		if !strings.Contains(text, want) {

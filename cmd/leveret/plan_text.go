@@ -51,12 +51,10 @@ func first(i int, head string) string {
 	return head
 }
 
-func count(n int, noun string) string { return result.Plural(int64(n), noun) }
-
 func (p *planned) connectionsText() string {
 	c, o := p.Connections, p.r.options
-	return fmt.Sprintf("%s with %s: %s of producers (%s each), %s of consumers (%s in all)", result.Group(int64(c.Total)), count(c.Channels, "channel"),
-		result.Group(int64(c.Producers)), count(o.ProducerChannelCount, "channel"), result.Group(int64(c.Consumers)), count(len(p.r.plan.Consumers), "channel"))
+	return fmt.Sprintf("%s with %s: %s of producers (%s each), %s of consumers (%s in all)", result.Group(int64(c.Total)), plural(c.Channels, "channel"),
+		result.Group(int64(c.Producers)), plural(o.ProducerChannelCount, "channel"), result.Group(int64(c.Consumers)), plural(len(p.r.plan.Consumers), "channel"))
 }
 
 func (p *planned) exchangeText() string {
@@ -70,7 +68,7 @@ func (q *plannedQueues) text() string {
 	var name string
 	switch {
 	case q.First == "":
-		name = count(q.Count, "queue") + ", named by the broker"
+		name = plural(q.Count, "queue") + ", named by the broker"
 	case q.Count == 1:
 		name = q.First
 	default:
@@ -115,7 +113,7 @@ func (q *plannedQueues) loadText() string {
 	if q.Count > 1 {
 		each = " each"
 	}
-	text := fmt.Sprintf("  %s; %s and %s%s", bound, count(q.Producers, "producer"), count(q.Consumers, "consumer"), each)
+	text := fmt.Sprintf("  %s; %s and %s%s", bound, plural(q.Producers, "producer"), plural(q.Consumers, "consumer"), each)
 	if q.Producers > 0 {
 		text += "; " + amount(q.Messages, q.PerSecond) + each
 	}
@@ -157,7 +155,7 @@ func (p *planned) producersText() []string {
 	}
 	lines := []string{sends(&p.r.plan.Producers[0]) + "; " + p.keyText()}
 	for _, g := range p.Producers {
-		lines = append(lines, fmt.Sprintf("%s: %s; %s", count(g.Count, "producer"), producerAmount(g, p.r.options.Idle), reachText(g.Queues)))
+		lines = append(lines, fmt.Sprintf("%s: %s; %s", plural(g.Count, "producer"), producerAmount(g, p.r.options.Idle), reachText(g.Queues)))
 	}
 	return lines
 }
@@ -169,7 +167,7 @@ func reachText(queues *int) string {
 	case *queues == 0:
 		return "no message reaches a queue"
 	}
-	return "each message reaches " + count(*queues, "queue")
+	return "each message reaches " + plural(*queues, "queue")
 }
 
 func producerAmount(g plannedProducers, idle bool) string {
@@ -207,7 +205,7 @@ func sends(s *manifest.Producer) string {
 	case s.Confirm > 0:
 		parts = append(parts, "confirms with a window of "+result.Group(int64(s.Confirm)))
 	case s.TxSize > 0:
-		parts = append(parts, "a commit every "+count(s.TxSize, "message"))
+		parts = append(parts, "a commit every "+plural(s.TxSize, "message"))
 	default:
 		parts = append(parts, "no confirms")
 	}
@@ -224,7 +222,7 @@ func (p *planned) keyText() string {
 	case routes[0].Random:
 		return "a fresh random key for each message"
 	case p.r.plan.Producers[0].Routes > 1:
-		return fmt.Sprintf("%s in turn", count(len(routes), "random key"))
+		return fmt.Sprintf("%s in turn", plural(len(routes), "random key"))
 	case p.r.layout.RandomKey:
 		return "a random key, made for the run"
 	case len(routes) > 1:
@@ -243,7 +241,7 @@ func (p *planned) consumersText() []string {
 		if g.Count > 1 {
 			each = " each"
 		}
-		text := fmt.Sprintf("%s: %s%s", count(g.Count, "consumer"), count(g.Queues, "queue"), each)
+		text := fmt.Sprintf("%s: %s%s", plural(g.Count, "consumer"), plural(g.Queues, "queue"), each)
 		if g.Queues > 1 {
 			text += ", all of them"
 		}
@@ -278,7 +276,7 @@ func takes(c *manifest.Consumer) string {
 	case c.Nack:
 		parts = append(parts, "nacks without requeue")
 	case c.AckEvery > 1:
-		parts = append(parts, "one ack every "+count(c.AckEvery, "message"))
+		parts = append(parts, "one ack every "+plural(c.AckEvery, "message"))
 	default:
 		parts = append(parts, "an ack a message")
 	}
@@ -287,7 +285,7 @@ func takes(c *manifest.Consumer) string {
 		text string
 	}{
 		{c.Prefetch > 0, fmt.Sprintf("prefetch %d", c.Prefetch)}, {c.GlobalPrefetch > 0, fmt.Sprintf("prefetch %d for the channel", c.GlobalPrefetch)},
-		{c.TxSize > 0, "a commit every " + count(c.TxSize, "message")}, {c.Rate.Messages > 0, "at most " + numeral(c.Rate.PerSecond()) + " a second"},
+		{c.TxSize > 0, "a commit every " + plural(c.TxSize, "message")}, {c.Rate.Messages > 0, "at most " + numeral(c.Rate.PerSecond()) + " a second"},
 		{len(c.Work) > 0, "simulated work"}, {c.Limit > 0, "at most " + result.Group(c.Limit) + " messages"},
 		{c.StartDelayNS > 0, "begins " + time.Duration(c.StartDelayNS).String() + " later"},
 	} {

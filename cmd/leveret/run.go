@@ -402,7 +402,7 @@ func planLine(p *loadcore.Plan) string {
 		return line + ", which only connect (a rate of 0)"
 	}
 	if first.Timed() {
-		line += fmt.Sprintf(", %g messages per second in all", first.MeanRate()*float64(len(p.Producers)))
+		line += fmt.Sprintf(", %s messages per second in all", perSecondText(first.MeanRate()*float64(len(p.Producers))))
 		if how := first.DescribeSchedule(); how != "" {
 			line += " (" + how + ")"
 		}
@@ -416,7 +416,7 @@ func planLine(p *loadcore.Plan) string {
 		total = limit
 	}
 	if total > 0 {
-		line += fmt.Sprintf(", %.0f messages planned", total)
+		line += fmt.Sprintf(", %s planned", messagesText(math.Round(total)))
 	}
 	if p.Time > 0 {
 		line += fmt.Sprintf(", %v at most", p.Time)
@@ -424,9 +424,12 @@ func planLine(p *loadcore.Plan) string {
 	return line
 }
 
-func plural(n int, noun string) string {
-	if n == 1 {
-		return "1 " + noun
+// perSecondText is a rate that was worked out: what its last bits are off is not shown.
+func perSecondText(rate float64) string {
+	if whole := math.Round(rate); whole > 0 && math.Abs(rate-whole) < 1e-9*whole {
+		rate = whole
 	}
-	return fmt.Sprintf("%d %ss", n, noun)
+	return numeral(rate)
 }
+
+func plural(n int, noun string) string { return result.Plural(int64(n), noun) }

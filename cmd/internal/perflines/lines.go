@@ -87,7 +87,7 @@ func (l *Lines) Start(plan *loadcore.Plan, live *loadcore.Live) {
 	l.begun, l.done, l.ended = make(chan int64, 1), make(chan struct{}), make(chan struct{})
 	l.format.Shown = shownOf(plan)
 	if live.Origin() == loadcore.FromDue && len(plan.Consumers) > 0 {
-		fmt.Fprintln(l.err, "consumer latency counts from the time in the messages, by the clocks of both hosts")
+		fmt.Fprintln(l.err, "consumer latency counts from the time in the messages, by the clocks of both hosts; they have one where their producers have a rate and --size 24 or more, or --stamp perftest")
 	}
 	before := plan.Started
 	plan.Started = func() {
