@@ -78,7 +78,11 @@ func (r *recording) recordAndReport(ctx context.Context) (code int, err error) {
 		return exitFailed, err
 	}
 	interrupted, err := r.record(ctx)
-	if err != nil {
+	switch {
+	case err == nil:
+	case ctx.Err() != nil && !r.outcome.began():
+		return exitInterrupted, errors.New("interrupted before load began; nothing was recorded")
+	default:
 		return exitFailed, err
 	}
 	if o.NoAnalyze {
@@ -150,6 +154,9 @@ type runOutcome struct{ *manifest.Outcome }
 
 // failed: the run went wrong as a whole, not only one of its messages.
 func (o runOutcome) failed() bool { return o.Outcome != nil && len(o.Failures) > 0 }
+
+// began reports whether load was offered at all.
+func (o runOutcome) began() bool { return o.Outcome != nil && o.BarrierNS != event.None }
 
 // prepare checks everything that can be known without connecting. Its errors are usage errors.
 func (r *recording) prepare() error {
@@ -293,7 +300,7 @@ func (r *recording) captured(ctx context.Context, peer manifest.Broker) (bool, e
 	end := r.plan.Clock.Snapshot()
 	final.ClockEnd = &end
 	closeErr := writer.Close(&final)
-	if outcome == nil || outcome.BarrierNS == event.None {
+	if !r.outcome.began() {
 		// Load never began: an empty capture would only look like a run.
 		os.RemoveAll(r.dir)
 		return ctx.Err() != nil, errors.Join(runErr, closeErr)
