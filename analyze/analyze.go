@@ -24,7 +24,9 @@ import (
 	"slices"
 	"sync"
 
+	"leveret/analyze/assert"
 	"leveret/analyze/integrity"
+	"leveret/analyze/quantile"
 	"leveret/analyze/result"
 	"leveret/capture/manifest"
 	"leveret/capture/schema"
@@ -49,6 +51,11 @@ type Options struct {
 	MemoryBytes int64
 	// By asks for latencies by ByQueue, ByProducer or ByConsumer, one or several of them, of the first MaxGroups members of each.
 	By []string
+	// Percentiles are those that are looked for beside the ones that every distribution has, at most MostPercentiles; of the whole
+	// window also how far each is known.
+	Percentiles []quantile.Percent
+	// Assertions are judged when all else is known.
+	Assertions []*assert.Assertion
 	// Findings is how many messages each finding names, at most MostFindings; 0 is DefaultFindings.
 	Findings int
 	// Tmp is the directory for temporary files; "" is the system's. They are gone when Run returns.
@@ -64,6 +71,9 @@ const (
 	DefaultFindings = 5
 	MostFindings    = 100_000
 )
+
+// MostPercentiles can be asked for.
+const MostPercentiles = 50
 
 // Run analyzes captures as one run: their producers and consumers may have been recorded by different processes.
 func Run(ctx context.Context, dirs []string, o Options) (*result.Result, error) {
@@ -102,7 +112,25 @@ func Run(ctx context.Context, dirs []string, o Options) (*result.Result, error) 
 		o.Progress(a.total, a.total) // no second reading was needed
 	}
 	a.judgement = a.ledger.Judge(&a.facts)
-	return a.result(), nil
+	r := a.result()
+	assert.Apply(r, o.Assertions)
+	return r, nil
+}
+
+// askPercentiles puts together what was asked for and what assertions need.
+func (a *analysis) askPercentiles() error {
+	ask := slices.Clone(a.o.Percentiles)
+	for _, p := range assert.Percents(a.o.Assertions) {
+		if !slices.Contains(reported[:], p) {
+			ask = append(ask, p)
+		}
+	}
+	slices.Sort(ask)
+	if ask = slices.Compact(ask); len(ask) > MostPercentiles {
+		return fmt.Errorf("analyze: %d percentiles asked for, at most %d can be", len(ask), MostPercentiles)
+	}
+	a.latency.asked = ask
+	return nil
 }
 
 // analysis is one run of Run.
@@ -203,6 +231,9 @@ func (a *analysis) prepare(ctx context.Context) error {
 		return err
 	}
 	a.latency = newLatencies(a.time)
+	if err := a.askPercentiles(); err != nil {
+		return err
+	}
 	return a.newGroupings()
 }
 

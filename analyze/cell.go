@@ -1,6 +1,8 @@
 package analyze
 
 import (
+	"slices"
+
 	"leveret/analyze/quantile"
 	"leveret/analyze/result"
 )
@@ -11,6 +13,9 @@ type cell struct {
 	moments  quantile.Moments
 	censored censored
 
+	asked        []wanted // by number, rising
+	meanInterval *result.Confidence
+
 	ranks     []uint64 // wanted, rising
 	selection *quantile.Selection
 	open      bool
@@ -19,36 +24,38 @@ type cell struct {
 // total is the number of messages in the cohort.
 func (c *cell) total() uint64 { return c.moments.Count() + c.censored.count }
 
-// prepare selects the ranks of the reported percentiles and of further ones, as far as they fall among the measured.
+// prepare selects the ranks of the reported percentiles, of those asked for, and of further ones, as far as they fall among the
+// measured.
 func (c *cell) prepare(further []quantile.Percent) {
-	c.censored.rank(&c.hist, c.total())
-	add := func(p quantile.Percent) {
-		if r := quantile.Rank(p, c.total()); r > 0 && r <= c.moments.Count() {
+	c.censored.rank(&c.hist, c.total(), c.asked)
+	add := func(r uint64) {
+		if r > 0 && r <= c.moments.Count() {
 			c.ranks = append(c.ranks, r)
 		}
 	}
-	i := 0
 	for _, p := range reported {
-		for i < len(further) && further[i] <= p {
-			add(further[i])
-			i++
-		}
-		add(p)
+		add(quantile.Rank(p, c.total()))
 	}
-	for ; i < len(further); i++ {
-		add(further[i])
+	for _, p := range further {
+		add(quantile.Rank(p, c.total()))
 	}
+	for i := range c.asked {
+		add(c.asked[i].rank)
+		add(c.asked[i].low)
+		add(c.asked[i].high)
+	}
+	slices.Sort(c.ranks)
 	c.selection = quantile.Select(&c.hist, c.ranks)
 }
 
 // value at percentile p; nil where it falls among the censored messages.
-func (c *cell) value(p quantile.Percent) *int64 {
-	r := quantile.Rank(p, c.total())
-	for i, have := range c.ranks {
-		if have == r {
-			if v, ok := c.selection.Value(i); ok {
-				return &v
-			}
+func (c *cell) value(p quantile.Percent) *int64 { return c.at(quantile.Rank(p, c.total())) }
+
+// at is the value at a rank that was prepared for.
+func (c *cell) at(rank uint64) *int64 {
+	if i, ok := slices.BinarySearch(c.ranks, rank); ok {
+		if v, ok := c.selection.Value(i); ok {
+			return &v
 		}
 	}
 	return nil
@@ -70,6 +77,7 @@ func (c *cell) distribution(bounded bool) *result.Distribution {
 	if bounded {
 		c.censored.describe(d)
 	}
+	c.answers(d, bounded)
 	return d
 }
 

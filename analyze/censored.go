@@ -13,6 +13,7 @@ type censored struct {
 	least, most   int64               // bounds
 	bounds        *quantile.Histogram // of all bounds; nil while there are none
 	ranked        result.Bounds
+	asked         []*int64 // of the percentiles asked for by number
 }
 
 // add a message that was sent at from (or due then); end is event.None where the bound is unknown.
@@ -50,7 +51,8 @@ func (c *censored) merge(o *censored) {
 // rank finds the bounds of the percentiles that fall among the censored messages, given the histogram of the measured
 // ones. A message's latency is not below its bound, so that a percentile is not below what stands at its rank when each
 // bound is taken for a latency. Of a bucket its least value counts, so that the bound holds.
-func (c *censored) rank(measured *quantile.Histogram, total uint64) {
+func (c *censored) rank(measured *quantile.Histogram, total uint64, asked []wanted) {
+	c.asked = make([]*int64, len(asked))
 	if c.count == 0 {
 		return
 	}
@@ -62,6 +64,12 @@ func (c *censored) rank(measured *quantile.Histogram, total uint64) {
 		if r := quantile.Rank(reported[i], total); r > total-c.count {
 			v := max(all.Floor(r), c.least)
 			*to = &v
+		}
+	}
+	for i := range asked {
+		if r := asked[i].rank; r > total-c.count {
+			v := max(all.Floor(r), c.least)
+			c.asked[i] = &v
 		}
 	}
 }

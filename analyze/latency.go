@@ -35,6 +35,9 @@ type latencies struct {
 	groupings []*grouping      // nil: nobody asked for any
 	current   []*[groups]*cell // of the groups that the next answer belongs to
 
+	// asked are the percentiles that were asked for by number, of all distributions but those of intervals.
+	asked []quantile.Percent
+
 	selecting bool
 	// until is how long answers were recorded: a message without one took at least until then. Set before Unconfirmed,
 	// Uncommitted and Undelivered are called; event.None if unknown.
@@ -226,6 +229,7 @@ func (l *latencies) endCounting() {
 			w.censored.merge(&c.censored)
 		}
 		if l.whole[g] = w; w != nil {
+			w.ask(l.asked, l.cells[g], l.t.step)
 			w.prepare(quantile.CurvePercents(w.total()))
 		}
 		for _, c := range l.cells[g] {
@@ -234,8 +238,12 @@ func (l *latencies) endCounting() {
 			}
 		}
 	}
-	l.eachGroup(func(c *cell) { c.prepare(nil) })
+	l.eachGroup(func(c *cell) {
+		c.ask(l.asked, nil, 0)
+		c.prepare(nil)
+	})
 	l.late.prepare(nil)
+	l.ack.ask(l.asked, nil, 0)
 	l.ack.prepare(nil)
 	l.selecting = true
 }

@@ -58,7 +58,7 @@ func (p *page) memberColumns(members []result.Member, what, from string) []colum
 		cells := []string{"-", "-", "-"}
 		if d := members[i].Latency.Pick(what, from); d.Messages() > 0 {
 			s := side{what: what, from: from, d: d, unit: u}
-			cells = []string{percentile(s, 0), percentile(s, 3), maximum(s)}
+			cells = []string{percentile(s, 50), percentile(s, 99), maximum(s)}
 		}
 		for k := range columns {
 			columns[k].cells = append(columns[k].cells, strings.ReplaceAll(cells[k], ">= ", ">="))

@@ -58,6 +58,7 @@ func escapeNonASCII(b []byte) []byte {
 func plain(r *result.Result) *result.Result {
 	c := *r
 	c.Findings = listed(c.Findings)
+	c.Assertions = plainAssertions(c.Assertions)
 	c.Captures = listed(c.Captures)
 	c.Queues = listed(c.Queues)
 	c.Spans = listed(c.Spans)
@@ -109,11 +110,39 @@ func plainLatencies(l *result.Latencies) {
 }
 
 func plainDistribution(p **result.Distribution) {
-	if d := *p; d != nil && (finite(d.MeanNS) != d.MeanNS || finite(d.StdDevNS) != d.StdDevNS) {
-		copied := *d
-		copied.MeanNS, copied.StdDevNS = finite(d.MeanNS), finite(d.StdDevNS)
-		*p = &copied
+	if *p == nil {
+		return
 	}
+	copied := **p
+	copied.MeanNS, copied.StdDevNS = finite(copied.MeanNS), finite(copied.StdDevNS)
+	copied.MeanInterval = plainConfidence(copied.MeanInterval)
+	copied.Asked = slices.DeleteFunc(slices.Clone(copied.Asked), func(a result.AskedPercentile) bool { return !isFinite(a.Percent) })
+	for i := range copied.Asked {
+		copied.Asked[i].Interval = plainConfidence(copied.Asked[i].Interval)
+	}
+	*p = &copied
+}
+
+func plainConfidence(x *result.Confidence) *result.Confidence {
+	if x == nil {
+		return nil
+	}
+	copied := *x
+	copied.LowNS, copied.HighNS = finite(copied.LowNS), finite(copied.HighNS)
+	for _, v := range []*float64{&copied.Level, &copied.EffectiveSamples} {
+		if !isFinite(*v) {
+			*v = 0
+		}
+	}
+	return &copied
+}
+
+func plainAssertions(all []result.Assertion) []result.Assertion {
+	copied := slices.Clone(all)
+	for i := range copied {
+		copied[i].Value, copied[i].AtLeast = finite(copied[i].Value), finite(copied[i].AtLeast)
+	}
+	return copied
 }
 
 func plainGroupings(all []result.Grouping) []result.Grouping {

@@ -32,6 +32,7 @@ func (p *page) latencies(r *result.Result) {
 	}
 	if len(shown) > 0 {
 		p.latencyTable(shown)
+		p.confidence(shown)
 	}
 	for _, why := range reasons {
 		p.remark(p.clean(why))
@@ -78,17 +79,12 @@ type latencyRow struct {
 }
 
 func (p *page) latencyTable(shown []side) {
-	rows := []latencyRow{
-		{"min", func(s side) string { return measured(s, s.d.MinNS) }},
-		{"50 %", func(s side) string { return percentile(s, 0) }},
-		{"75 %", func(s side) string { return percentile(s, 1) }},
-		{"95 %", func(s side) string { return percentile(s, 2) }},
-		{"99 %", func(s side) string { return percentile(s, 3) }},
-		{"99.9 %", func(s side) string { return percentile(s, 4) }},
-		{"99.99 %", func(s side) string { return percentile(s, 5) }},
-		{"max", maximum},
-		{"mean", func(s side) string { return average(s, s.d.MeanNS) }},
+	rows := []latencyRow{{"min", func(s side) string { return measured(s, s.d.MinNS) }}}
+	percents := percentsOf(shown)
+	for _, x := range percents {
+		rows = append(rows, latencyRow{percentText(x) + " %", func(s side) string { return percentile(s, x) }})
 	}
+	rows = append(rows, latencyRow{"max", maximum}, latencyRow{"mean", func(s side) string { return average(s, s.d.MeanNS) }})
 	if slices.ContainsFunc(shown, func(s side) bool { return s.d.StdDevNS != nil }) {
 		rows = append(rows, latencyRow{"std deviation", func(s side) string { return average(s, s.d.StdDevNS) }})
 	}
@@ -96,14 +92,11 @@ func (p *page) latencyTable(shown []side) {
 		{"messages", func(s side) string { return shortCount(s.d.Messages()) }},
 		{"censored", func(s side) string { return shortCount(s.d.Censored) }},
 		{"due, never sent", func(s side) string { return shortCount(s.d.NeverSent) }},
-		// At nearest rank ceil(p*N/100), floor(N/100), floor(N/1000), ... messages lie above.
-		{"above 99 %", func(s side) string { return shortCount(s.d.Messages() / 100) }},
-		{"above 99.9 %", func(s side) string { return shortCount(s.d.Messages() / 1000) }},
-		{"above 99.99 %", func(s side) string { return shortCount(s.d.Messages() / 10000) }},
 	}
 	if !slices.ContainsFunc(shown, func(s side) bool { return s.d.NeverSent != 0 }) {
 		counts = slices.Delete(counts, 2, 3)
 	}
+	counts = append(counts, aboveRows(shown)...)
 	t := table{keys: 1, columns: []column{{head: "", left: true}}}
 	for _, s := range shown {
 		t.columns = append(t.columns, column{group: s.what + " (" + s.unit.label(p.ascii) + ")", head: s.from})
@@ -130,15 +123,6 @@ func measured(s side, ns *int64) string {
 		return notAvailable
 	}
 	return s.unit.format(float64(*ns))
-}
-
-// percentile prints a bound where the rank falls among the messages that have no answer.
-func percentile(s side, i int) string {
-	p := s.d.Percentiles()[i]
-	if p.AtLeast {
-		return ">= " + s.unit.format(float64(*p.ValueNS))
-	}
-	return measured(s, p.ValueNS)
 }
 
 // maximum of all messages: with censored ones it is known from below only.

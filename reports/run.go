@@ -120,9 +120,14 @@ func clientLine(r *result.Result) string {
 		return join(", ", host, "client CPU time unknown")
 	}
 	used := "client CPU time " + duration(float64(*r.ClientCPUNS), true)
-	length := float64(span(r.Window.StartNS, r.Window.EndNS))
+	from, to := r.Window.StartNS, r.Window.EndNS
+	if part := r.Window.Part; part != nil { // the client worked the whole run
+		from -= part.FromNS
+		to = from + part.RunNS
+	}
+	length := float64(span(from, to))
 	if end := r.Window.DrainEndNS; end != nil {
-		length += math.Max(0, float64(span(r.Window.EndNS, *end)))
+		length += math.Max(0, float64(span(to, *end)))
 	}
 	if length > 0 {
 		used += fmt.Sprintf(" (%s cores busy)", significant(float64(*r.ClientCPUNS)/length, 2))

@@ -18,6 +18,8 @@ type TextOptions struct {
 	Color bool // ANSI colours
 	// Intervals is the most lines the interval table may have; 0: 24, negative: a line for every interval.
 	Intervals int
+	// Messages is how many messages of each finding are printed where more than a few were asked for; 0: 3.
+	Messages int
 }
 
 const (
@@ -40,7 +42,8 @@ func Text(w io.Writer, r *result.Result, o TextOptions) error {
 	}
 	p := &page{width: max(o.Width, leastWidth), ascii: o.ASCII, color: o.Color}
 	p.verdict(r)
-	p.findings(r)
+	p.findings(r, o.Messages)
+	p.assertions(r)
 	p.run(r)
 	p.counts(r)
 	p.queues(r)
@@ -94,7 +97,26 @@ func endsText(ends map[string]int, reason string) string {
 // messagesShown is how many of a finding's first messages are printed; JSON has all that the result holds.
 const messagesShown = 3
 
-func (p *page) findings(r *result.Result) {
+// assertions lists what was asserted; one that is not met stands among the findings, too.
+func (p *page) assertions(r *result.Result) {
+	if len(r.Assertions) == 0 {
+		return
+	}
+	p.line("Assertions:")
+	const column = 7 // "not met"
+	for i := range r.Assertions {
+		a, word, color := &r.Assertions[i], "met", green
+		if !a.Met {
+			word, color = "not met", red
+		}
+		p.hanging("  "+p.paint(color, word)+pad("", column-len(word))+"  ", column+4, p.clean(a.Text+": "+a.Describe()))
+	}
+}
+
+func (p *page) findings(r *result.Result, messages int) {
+	if messages <= 0 {
+		messages = messagesShown
+	}
 	colors := map[result.Severity]style{result.SeverityFail: red, result.SeverityInconclusive: yellow, result.SeverityWarning: yellow}
 	const column = 12 // "inconclusive"
 	if len(r.Findings)+len(r.Notes) == 0 {
@@ -111,7 +133,7 @@ func (p *page) findings(r *result.Result) {
 		head := "  " + p.paint(colors[f.Severity], severity) + pad("", column-cells(severity)) + "  "
 		p.hanging(head, column+4, p.clean(f.Code)+": "+p.clean(text))
 		for i, m := range f.First {
-			if i == messagesShown {
+			if i == messages {
 				break
 			}
 			p.hanging(strings.Repeat(" ", column+4)+"- ", column+6, p.message(m, r.Config.StartedNS))

@@ -18,7 +18,12 @@
 // squares in exact integers beside it.
 package quantile
 
-import "math/bits"
+import (
+	"errors"
+	"math/bits"
+	"strconv"
+	"strings"
+)
 
 // Percent is a percentile in units of 1e-9 percent, so that 99.9 is exact.
 type Percent uint64
@@ -31,6 +36,27 @@ const (
 
 // Float returns the percentile as a number between 0 and 100.
 func (p Percent) Float() float64 { return float64(p) / float64(One) }
+
+// ParsePercent reads a percentile such as 99.9: above 0, at most 100, with at most 9 decimals, which are exact.
+func ParsePercent(s string) (Percent, error) {
+	const digits = 9
+	errForm := errors.New("must be a number above 0, at most 100, with at most 9 decimals, such as 99.9")
+	whole, part, _ := strings.Cut(s, ".")
+	if len(part) > digits || len(whole) == 0 || len(whole) > 3 || strings.HasSuffix(s, ".") {
+		return 0, errForm
+	}
+	n, err := strconv.ParseUint(whole+part+strings.Repeat("0", digits-len(part)), 10, 64)
+	if err != nil || n == 0 || Percent(n) > Hundred {
+		return 0, errForm
+	}
+	return Percent(n), nil
+}
+
+// String writes the percentile as ParsePercent reads it, without needless zeros.
+func (p Percent) String() string {
+	whole, part := p/One, strconv.FormatUint(uint64(One+p%One), 10)[1:]
+	return strings.TrimSuffix(strings.TrimRight(strconv.FormatUint(uint64(whole), 10)+"."+part, "0"), ".")
+}
 
 // Rank is the nearest rank of percentile p among n values, counted from 1: ceil(p*n/100) in exact integers, at least 1.
 // It is 0 where there are no values. p is at most Hundred.

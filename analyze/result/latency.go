@@ -38,6 +38,39 @@ type Distribution struct {
 	MaxAtLeastNS *int64 `json:"max_at_least_ns"`
 	// AtLeast bounds each null percentile more closely; nil where nothing is censored or no bound is known.
 	AtLeast *Bounds `json:"at_least,omitempty"`
+	// Asked are the percentiles that were asked for by number, rising; of the distributions over the whole window only.
+	Asked []AskedPercentile `json:"percentiles,omitempty"`
+	// MeanInterval is that of MeanNS; only where percentiles were asked for.
+	MeanInterval *Confidence `json:"mean_interval,omitempty"`
+}
+
+// AskedPercentile is a percentile that was asked for by number: exact, at the nearest rank over all messages of the cohort.
+type AskedPercentile struct {
+	Percent float64 `json:"percent"`
+	ValueNS *int64  `json:"value_ns"` // null where it is censored
+	// Censored: it falls among messages without an answer. AtLeastNS then bounds it from below, null where no bound is known.
+	Censored  bool   `json:"censored"`
+	AtLeastNS *int64 `json:"at_least_ns,omitempty"`
+	// Above is the number of messages above its rank, censored ones included.
+	Above int64 `json:"above"`
+	// Interval says how far the percentile is known.
+	Interval *Confidence `json:"interval,omitempty"`
+}
+
+// Confidence is the interval in which a run like this one that went on for ever would have the value, at a level of
+// confidence, with regard to autocorrelation: messages that follow each other share their delays, so that N of them tell less
+// than N independent ones would.
+type Confidence struct {
+	Level float64 `json:"level"` // 0.95
+	// LowNS and HighNS are the ends; null where there is none, and then Note says why.
+	LowNS  *float64 `json:"low_ns"`
+	HighNS *float64 `json:"high_ns"`
+	// EffectiveSamples is how many independent messages would tell as much; 0 where that is unknown.
+	EffectiveSamples float64 `json:"effective_samples"`
+	// Batches is the number of spans of time whose differences tell it, BatchNS the length of each.
+	Batches int    `json:"batches"`
+	BatchNS int64  `json:"batch_ns"`
+	Note    string `json:"note,omitempty"`
 }
 
 // Bounds of the percentiles that fall among the censored messages, nil for the others: the value that would stand at the
@@ -74,4 +107,26 @@ func (d *Distribution) Percentiles() [6]Percentile {
 		ps[i] = Percentile{bound, bound != nil}
 	}
 	return ps
+}
+
+// fixed are the percentiles that every distribution has.
+var fixed = [6]float64{50, 75, 95, 99, 99.9, 99.99}
+
+// Percentile by its number; ok is false for one that was not looked for.
+func (d *Distribution) Percentile(percent float64) (p Percentile, ok bool) {
+	for i, have := range fixed {
+		if have == percent {
+			return d.Percentiles()[i], true
+		}
+	}
+	for _, a := range d.Asked {
+		if a.Percent != percent {
+			continue
+		}
+		if a.Censored {
+			return Percentile{a.AtLeastNS, a.AtLeastNS != nil}, true
+		}
+		return Percentile{ValueNS: a.ValueNS}, true
+	}
+	return Percentile{}, false
 }

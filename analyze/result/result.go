@@ -33,8 +33,10 @@ type Result struct {
 	SchemaVersion int       `json:"schema_version"`
 	Verdict       Verdict   `json:"verdict"`
 	Findings      []Finding `json:"findings"` // never nil; worst first
-	Complete      bool      `json:"complete"`
-	StopReason    string    `json:"stop_reason"`
+	// Assertions are those that were made about the run, in their order; one that is not met is a finding, too.
+	Assertions []Assertion `json:"assertions,omitempty"`
+	Complete   bool        `json:"complete"`
+	StopReason string      `json:"stop_reason"`
 	// Ends counts the producers and consumers that stopped by themselves, as they were asked to, by why: "consumer limit", ...
 	Ends map[string]int `json:"ends,omitempty"`
 

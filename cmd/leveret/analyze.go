@@ -26,7 +26,14 @@ Reads one run's capture, or several captures of one run (producers and consumers
 and says what it holds: verdict and findings, counts, rates, exact percentiles.`, `
   leveret analyze captures/run1
   leveret analyze captures/run1 --format json
-  leveret analyze captures/run1 --charts charts --chart-format svg`, set)
+  leveret analyze captures/run1 --charts charts --chart-format svg
+  leveret analyze captures/run1 --warmup 10 --percentiles 50,99.9,99.999
+  leveret analyze captures/run1 --assert 'lost == 0' --assert 'p99(delivery.service) < 20ms'
+
+Rates are over the window: from the start barrier to the stop of publishing, or what --warmup,
+--from and --to leave of it. N events between two recorded ends are N in that time. Where the
+record does not tell the ends, the window goes from the first event to the last, and N events
+then span N-1 gaps: such a rate is high by one part in N-1, and the report says so.`, set)
 }
 
 func runAnalyze(ctx context.Context, args []string, s streams) (int, error) {
@@ -50,6 +57,8 @@ func runAnalyze(ctx context.Context, args []string, s streams) (int, error) {
 func analyzeAndReport(ctx context.Context, dirs []string, limits analyze.Options, o *options.Report, quiet bool, s streams, first func(*result.Result)) (int, error) {
 	bar := panel.NewBar(s.err, quiet, "analyzing")
 	limits.IntervalNS, limits.Progress, limits.By = int64(o.Interval), bar.Show, o.By
+	limits.FromNS, limits.ToNS = int64(o.Window.Start()), int64(o.Window.To)
+	limits.Percentiles, limits.Assertions, limits.Findings = o.Percentiles, o.Asserts, o.Findings
 	limits.Announce = func(text string) { fmt.Fprintln(s.err, text) }
 	r, err := analyze.Run(ctx, dirs, limits)
 	bar.End()
@@ -58,6 +67,10 @@ func analyzeAndReport(ctx context.Context, dirs []string, limits analyze.Options
 	}
 	if ctx.Err() != nil {
 		return exitInterrupted, errors.New("interrupted before the report was made; the capture is as it was")
+	}
+	var outside *analyze.WindowError
+	if errors.As(err, &outside) {
+		return exitUsage, &options.UsageError{Command: "analyze", Err: fmt.Errorf("--from, --to, --warmup: %w", err)}
 	}
 	if err != nil {
 		return exitFailed, err
@@ -86,8 +99,16 @@ func writeReport(r *result.Result, o *options.Report, s streams) error {
 		return writeShort(s.err, r)
 	}
 	return reports.Text(s.out, r, reports.TextOptions{
-		Width: panel.Width(s.out), ASCII: !panel.SpeaksUTF8(), Color: panel.Colored(s.out, o.NoColor),
+		Width: panel.Width(s.out), ASCII: !panel.SpeaksUTF8(), Color: panel.Colored(s.out, o.NoColor), Messages: messagesShown(o.Findings),
 	})
+}
+
+// messagesShown is how many messages of a finding the text prints: all where another number than usual was asked for.
+func messagesShown(findings int) int {
+	if findings == analyze.DefaultFindings {
+		return 0
+	}
+	return findings
 }
 
 func writeCharts(r *result.Result, o *options.Report, s streams) error {

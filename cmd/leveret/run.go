@@ -191,7 +191,7 @@ func (r *recording) prepare() error {
 	if r.dir == "" {
 		r.dir = filepath.Join(manifest.DefaultsRoot, o.ID)
 	}
-	if err := o.Report.Check(); err != nil {
+	if err := errors.Join(o.Report.Check(), o.Report.Window.Check(o.Time)); err != nil {
 		return err
 	}
 	if err := checkInstances(o, r.given); err != nil {

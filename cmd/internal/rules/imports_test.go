@@ -18,7 +18,7 @@ import (
 // between processes. Everything else is a file in a package that exists.
 var mayImport = map[string][]string{
 	"cmd/leveret":             {"..."},
-	"cmd/internal/options":    {"capture/event", "capture/manifest", "loadcore/..."},
+	"cmd/internal/options":    {"capture/event", "capture/manifest", "loadcore/...", "analyze/assert", "analyze/quantile"},
 	"cmd/internal/layout":     {"cmd/internal/options", "analyze/result", "capture/event", "capture/manifest", "loadcore", "loadcore/topology"},
 	"cmd/internal/panel":      {"loadcore", "capture", "capture/event", "capture/manifest", "analyze/result"},
 	"cmd/internal/prometheus": {"loadcore", "capture/manifest"},
@@ -47,6 +47,7 @@ var mayImport = map[string][]string{
 	"analyze/result":    {},
 	"analyze/quantile":  {},
 	"analyze/integrity": {"capture/event", "capture/manifest", "analyze/result"},
+	"analyze/assert":    {"analyze/result", "analyze/quantile"},
 	"analyze/compare":   {"analyze/result", "analyze/quantile"},
 	"analyze/export":    {}, // fences Parquet
 
