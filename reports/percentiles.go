@@ -103,18 +103,18 @@ func (p *page) confidence(shown []side) {
 		}
 		if !said {
 			p.line("")
-			p.remark("95 % intervals, from how spans of the window differ, so that messages that share a delay do not count as many:")
+			p.remark("95 % intervals, from how batches of the window in time differ, so that messages that share a delay count as few (effective):")
 			said = true
 		}
 		for _, l := range lines {
-			p.field(s.what+" "+s.from+" "+l.head, confidenceColumn, p.intervalText(s.unit, l.x, s.d.Messages()))
+			p.field(s.what+" "+s.from+" "+l.head, confidenceColumn, p.intervalText(s.unit, l.x))
 		}
 	}
 }
 
 const confidenceColumn = 26
 
-func (p *page) intervalText(u unit, x *result.Confidence, messages int64) string {
+func (p *page) intervalText(u unit, x *result.Confidence) string {
 	low, high := "", ""
 	if x.LowNS != nil {
 		low = u.format(*x.LowNS)
@@ -134,8 +134,7 @@ func (p *page) intervalText(u unit, x *result.Confidence, messages int64) string
 		return p.clean(x.Note)
 	}
 	if x.EffectiveSamples > 0 && x.EffectiveSamples < 1e18 {
-		text += "; " + result.Group(int64(x.EffectiveSamples)) + " of " + result.Plural(messages, "message") + " count as independent (" +
-			result.Group(int64(x.Batches)) + " batches of " + duration(float64(x.BatchNS), p.ascii) + ")"
+		text += " (" + result.Group(int64(x.EffectiveSamples)) + " effective, " + result.Group(int64(x.Batches)) + " batches of " + duration(float64(x.BatchNS), p.ascii) + ")"
 	}
 	return join("; ", text, p.clean(x.Note))
 }
