@@ -2,8 +2,6 @@ package analyze
 
 import (
 	"bytes"
-	"context"
-	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -22,28 +20,28 @@ import (
 // message that the broker lost.
 func smallCapture(t testing.TB, compression string, lost bool) (string, *result.Result) {
 	t.Helper()
+	return captureOf(t, 50, compression, lost)
+}
+
+// captureOf is the same of 6 times so many messages.
+func captureOf(t testing.TB, messages int, compression string, lost bool) (string, *result.Result) {
+	t.Helper()
 	r := recordWith(t, plan(1, 1), capture.Options{Shards: 1, Compression: compression, FlushInterval: 4 * time.Millisecond})
+	const lostOne = 120
+	n := uint64(messages)
 	for i := range uint64(6) {
-		first, at := i*50, int64(i)*10*ms
-		r.send(0, first, 50, at)
-		r.ack(0, first, 50, at+ms)
-		for seq := first; seq < first+50; seq++ {
-			if !lost || seq != 120 {
+		first, at := i*n, int64(i)*10*ms
+		r.send(0, first, messages, at)
+		r.ack(0, first, messages, at+ms)
+		for seq := first; seq < first+n; seq++ {
+			if !lost || seq != lostOne {
 				r.receive(0, 0, 0, at+2*ms, seq)
 			}
 		}
 		r.ackAll(0, at+3*ms)
-		r.m.Outcome.Acked -= int64(r.deliveryTag[0]) - 50 // each ack is of 50 only
-		time.Sleep(8 * time.Millisecond)                  // so that the flusher makes batches
+		time.Sleep(8 * time.Millisecond) // so that the flusher makes batches
 	}
 	r.w.Connection(&event.Connection{At: epoch, State: event.Open, Producer: event.NoLane, Consumer: event.NoLane, Text: "open"})
-	r.m.Outcome.Acked = 0
-	for i := range uint64(6) {
-		r.m.Outcome.Acked += int64((i + 1) * 50)
-	}
-	if lost {
-		r.m.Outcome.Acked -= 4 // not received before the last four acks
-	}
 	dir := r.close()
 	whole := analyzed(t, dir)
 	if !whole.Complete {
@@ -87,7 +85,7 @@ func without(names ...string) func(string, []byte) []byte {
 }
 
 // checkDamaged: the same rows, or a finding; never more of anything than there was, never a failure that is the damage's.
-func checkDamaged(t *testing.T, what string, got, whole *result.Result) {
+func checkDamaged(t testing.TB, what string, got, whole *result.Result) {
 	t.Helper()
 	if got.Complete {
 		a, b := *got, *whole
@@ -117,71 +115,6 @@ func files(t testing.TB, dir string) (names []string) {
 		names = append(names, e.Name())
 	}
 	return names
-}
-
-// Every file cut off at many places, all of its last bytes among them.
-func TestCutAnywhere(t *testing.T) {
-	dir, whole := smallCapture(t, "none", false)
-	for _, name := range files(t, dir) {
-		b, err := os.ReadFile(filepath.Join(dir, name))
-		if err != nil {
-			t.Fatal(err)
-		}
-		step := max(1, len(b)/60)
-		for cut := 0; cut < len(b); cut += step {
-			if cut >= len(b)-20 {
-				step = 1
-			}
-			d := damaged(t, dir, func(n string, b []byte) []byte {
-				if n == name {
-					return b[:cut]
-				}
-				return b
-			})
-			got := analyzed(t, d)
-			checkDamaged(t, name+" cut", got, whole)
-			if got.Complete && name != manifest.StartName && name != manifest.FinalName {
-				t.Errorf("%s cut at %d of %d: said to be complete", name, cut, len(b))
-			}
-			if t.Failed() {
-				t.Fatalf("%s cut at %d of %d", name, cut, len(b))
-			}
-		}
-	}
-}
-
-// A bit flipped at random places of all files, in captures with and without a lost message.
-func TestFlippedAnywhere(t *testing.T) {
-	rng := rand.New(rand.NewPCG(8, 8))
-	for _, compression := range []string{"none", "lz4", "zstd"} {
-		dir, whole := smallCapture(t, compression, compression == "lz4")
-		names := files(t, dir)
-		flips := 120
-		if testing.Short() {
-			flips = 30
-		}
-		for range flips {
-			victim := names[rng.IntN(len(names))]
-			at, bit := rng.Uint64(), rng.IntN(8)
-			d := damaged(t, dir, func(n string, b []byte) []byte {
-				if n == victim {
-					b[at%uint64(len(b))] ^= 1 << bit
-				}
-				return b
-			})
-			got, err := Run(context.Background(), []string{d}, Options{})
-			if err != nil {
-				t.Fatalf("%s %d: %v", victim, at, err)
-			}
-			if victim == manifest.FinalName || victim == manifest.StartName {
-				continue // another number there is another number: nothing proves it
-			}
-			checkDamaged(t, victim+" flipped", got, whole)
-			if t.Failed() {
-				t.Fatalf("%s flipped at %d (%s)", victim, at, compression)
-			}
-		}
-	}
 }
 
 // What is left of a recording that was killed, or lost files later: every whole batch is used.

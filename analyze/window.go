@@ -51,6 +51,10 @@ func findWindow(captures []*source) window {
 		if !producers {
 			w.text = "first to last message received (the record does not tell the run's ends; N messages span N-1 gaps)"
 		}
+		if w.stop == math.MinInt64 { // none of them is left
+			w.start, w.stop = anyExtent(captures)
+			w.text = "first to last event (the record does not tell the run's ends)"
+		}
 	} else {
 		w.ends(captures, producers)
 	}
@@ -112,6 +116,20 @@ func extent(captures []*source, k schema.Kind) (first, last int64) {
 	}
 	if last == math.MinInt64 {
 		first = 0
+	}
+	return first, last
+}
+
+// anyExtent is from the first to the last answer or delivery; (0, 0) where there is none.
+func anyExtent(captures []*source) (first, last int64) {
+	first, last = math.MaxInt64, math.MinInt64
+	for _, k := range []schema.Kind{schema.Settlements, schema.Deliveries} {
+		if from, to := extent(captures, k); to != math.MinInt64 {
+			first, last = min(first, from), max(last, to)
+		}
+	}
+	if last == math.MinInt64 {
+		return 0, 0
 	}
 	return first, last
 }
