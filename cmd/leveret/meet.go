@@ -4,7 +4,9 @@ import (
 	"context"
 	"fmt"
 
+	"leveret/analyze/result"
 	"leveret/capture/manifest"
+	"leveret/cmd/internal/plan"
 	"leveret/loadcore"
 	"leveret/loadcore/broker"
 )
@@ -43,12 +45,12 @@ func (r *recording) meet(ctx context.Context) (manifest.Broker, error) {
 		fmt.Fprintf(r.err, "%s %s at %s\n", peer.Product, peer.Version, peer.URI)
 	}
 	if n := len(p.Endpoints); n > 0 {
-		fmt.Fprintf(r.err, "%s to %d brokers, %s\n", plural(p.Connections, "connection"), n, p.Allocation)
+		fmt.Fprintf(r.err, "%s to %d brokers, %s\n", result.Plural(int64(p.Connections), "connection"), n, p.Allocation)
 	}
 	if why := r.unverified(); why != "" {
 		fmt.Fprintf(r.err, "warning: the broker's certificate is not verified (%s)\n", why)
 	}
-	fmt.Fprintln(r.err, planLine(p))
+	fmt.Fprintln(r.err, plan.Line(p))
 	return peer, p.Preflight(ctx, &peer)
 }
 
@@ -70,7 +72,7 @@ func (r *recording) awaitServers(ctx context.Context) error {
 		return nil
 	}
 	if n := len(r.endpoints); n > 1 || o.ServersStartupTimeout > 0 {
-		fmt.Fprintf(r.err, "waiting up to %v for %s\n", max(o.ServersStartupTimeout, 0), plural(n, "broker"))
+		fmt.Fprintf(r.err, "waiting up to %v for %s\n", max(o.ServersStartupTimeout, 0), result.Plural(int64(n), "broker"))
 	}
 	up, down, err := loadcore.AwaitServers(ctx, r.endpoints, o.ServersUpLimit, o.ServersStartupTimeout, r.plan.ProbeOptions(r.plan.ProbeName()))
 	if err != nil {

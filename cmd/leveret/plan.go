@@ -9,11 +9,12 @@ import (
 	"strings"
 
 	"leveret/cmd/internal/options"
+	"leveret/cmd/internal/plan"
 )
 
 func planCommand() command {
 	return command{name: "plan", arguments: "[--format text|json] [run|perf-test] [options]",
-		summary: "what a command line would open, declare, send and receive", run: plan, help: planHelp}
+		summary: "what a command line would open, declare, send and receive", run: planRun, help: planHelp}
 }
 
 func planHelp(w io.Writer) {
@@ -30,7 +31,7 @@ Examples
 `)
 }
 
-func plan(_ context.Context, args []string, s streams) (int, error) {
+func planRun(_ context.Context, args []string, s streams) (int, error) {
 	format, args, err := planFormat(args)
 	if err != nil {
 		return 0, &options.UsageError{Command: "plan", Err: err}
@@ -42,13 +43,13 @@ func plan(_ context.Context, args []string, s streams) (int, error) {
 	if format == "" {
 		format = r.options.Report.Format
 	}
-	p := planOfRun(r)
+	p := plan.Of(plan.Run{Options: r.options, Layout: r.layout, Plan: r.plan, Endpoints: r.endpoints, Notes: r.notes})
 	if format == "json" {
 		encoder := json.NewEncoder(s.out)
 		encoder.SetIndent("", "  ")
 		return exitOK, encoder.Encode(p)
 	}
-	return exitOK, p.write(s.out)
+	return exitOK, p.Write(s.out)
 }
 
 // planFormat takes the command's own option, which stands before the command line that is to be planned.

@@ -2,8 +2,11 @@ package main
 
 import (
 	"encoding/json"
+	"math"
 	"strings"
 	"testing"
+
+	"leveret/cmd/internal/plan"
 )
 
 // planText plans a command line in text; its words are split at spaces.
@@ -16,9 +19,9 @@ func planText(t *testing.T, command string) string {
 	return stdout
 }
 
-func planJSON(t *testing.T, command string) planned {
+func planJSON(t *testing.T, command string) plan.Plan {
 	t.Helper()
-	var p planned
+	var p plan.Plan
 	if err := json.Unmarshal([]byte(planText(t, "--format json "+command)), &p); err != nil {
 		t.Fatal(err)
 	}
@@ -28,8 +31,12 @@ func planJSON(t *testing.T, command string) planned {
 // mustBe compares a planned number, to six digits, as thirds are among them; nil is -1.
 func mustBe(t *testing.T, what string, got *float64, want float64) {
 	t.Helper()
-	if got == nil && want != -1 || got != nil && rounded(got) != rounded(&want) {
-		t.Errorf("%s: %s, want %v", what, rounded(got), want)
+	has := -1.0
+	if got != nil {
+		has = *got
+	}
+	if math.Abs(has-want) > 1e-6*math.Abs(want) {
+		t.Errorf("%s: %v, want %v", what, has, want)
 	}
 }
 
@@ -75,7 +82,7 @@ func TestPlannedTotals(t *testing.T) {
 
 func TestPlanShowsWhoHasWhichQueue(t *testing.T) {
 	p := planJSON(t, "perf-test -x 15 -y 30 -qp q-%d -qpf 1 -qpt 10 -C 10")
-	if c := p.Connections; c != (plannedConnections{45, 15, 30, 45}) {
+	if c := p.Connections; c != (plan.Connections{Total: 45, Producers: 15, Consumers: 30, Channels: 45}) {
 		t.Errorf("connections %+v", c)
 	}
 	if len(p.Queues) != 2 || len(p.Producers) != 1 || len(p.Consumers) != 2 {

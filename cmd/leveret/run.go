@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"math"
 	"net/netip"
 	"os"
 	"path/filepath"
@@ -263,7 +262,7 @@ func (r *recording) declare(ctx context.Context, peer manifest.Broker) (*topolog
 	l := r.layout
 	if !peer.Embedded {
 		if n := layout.SettleDurability(l.Topology, peer.Version); n > 0 {
-			l.Notes = append(l.Notes, fmt.Sprintf("%s declared durable: this broker takes no transient queue that is not exclusive", plural(n, "queue")))
+			l.Notes = append(l.Notes, fmt.Sprintf("%s declared durable: this broker takes no transient queue that is not exclusive", result.Plural(int64(n), "queue")))
 		}
 	}
 	for _, note := range l.Notes {
@@ -396,47 +395,3 @@ func pinOf(option string) loadcore.Pin {
 	}
 	return loadcore.Pin(option)
 }
-
-// planLine says what is going to be offered, so that a rate that multiplies is seen before it runs.
-func planLine(p *loadcore.Plan) string {
-	line := fmt.Sprintf("%s, %s, %s", plural(len(p.Producers), "producer"), plural(len(p.Consumers), "consumer"), plural(len(p.Topology.Queues), "queue"))
-	if len(p.Producers) == 0 {
-		return line
-	}
-	first := p.Producers[0]
-	total := 0.0
-	if first.PhaseNS == math.MaxInt64 {
-		return line + ", which only connect (a rate of 0)"
-	}
-	if first.Timed() {
-		line += fmt.Sprintf(", %s messages per second in all", perSecondText(first.MeanRate()*float64(len(p.Producers))))
-		if how := first.DescribeSchedule(); how != "" {
-			line += " (" + how + ")"
-		}
-		for i := range p.Producers {
-			total += float64(p.Producers[i].Planned(int64(p.Time)))
-		}
-	} else {
-		line += ", closed loop"
-	}
-	if limit := float64(first.Limit) * float64(len(p.Producers)); limit > 0 && (total == 0 || limit < total) {
-		total = limit
-	}
-	if total > 0 {
-		line += fmt.Sprintf(", %s planned", messagesText(math.Round(total)))
-	}
-	if p.Time > 0 {
-		line += fmt.Sprintf(", %v at most", p.Time)
-	}
-	return line
-}
-
-// perSecondText is a rate that was worked out: what its last bits are off is not shown.
-func perSecondText(rate float64) string {
-	if whole := math.Round(rate); whole > 0 && math.Abs(rate-whole) < 1e-9*whole {
-		rate = whole
-	}
-	return numeral(rate)
-}
-
-func plural(n int, noun string) string { return result.Plural(int64(n), noun) }

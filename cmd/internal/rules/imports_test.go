@@ -21,6 +21,7 @@ var mayImport = map[string][]string{
 	"cmd/internal/options":    {"capture/event", "capture/manifest", "loadcore/...", "analyze/assert", "analyze/quantile"},
 	"cmd/internal/layout":     {"cmd/internal/options", "analyze/result", "capture/event", "capture/manifest", "loadcore", "loadcore/topology"},
 	"cmd/internal/panel":      {"loadcore", "capture", "capture/event", "capture/manifest", "analyze/result"},
+	"cmd/internal/plan":       {"cmd/internal/layout", "cmd/internal/options", "analyze/result", "capture/manifest", "loadcore", "loadcore/topology"},
 	"cmd/internal/prometheus": {"loadcore", "capture/manifest"},
 	"cmd/internal/perftest":   {},
 	"cmd/internal/perflines":  {"cmd/internal/options", "cmd/internal/perftest", "loadcore", "capture/event", "capture/manifest", "analyze/result"},

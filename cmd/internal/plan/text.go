@@ -1,4 +1,4 @@
-package main
+package plan
 
 import (
 	"fmt"
@@ -12,8 +12,8 @@ import (
 	"leveret/capture/manifest"
 )
 
-// write writes the plan for people: a few lines, whatever the number of queues.
-func (p *planned) write(w io.Writer) error {
+// Write writes the plan for people: a few lines, whatever the number of queues.
+func (p *Plan) Write(w io.Writer) error {
 	var b strings.Builder
 	line := func(head, text string) { fmt.Fprintf(&b, "%-12s%s\n", head, text) }
 	line("broker", p.Broker)
@@ -51,20 +51,22 @@ func first(i int, head string) string {
 	return head
 }
 
-func (p *planned) connectionsText() string {
-	c, o := p.Connections, p.r.options
+func plural(n int, noun string) string { return result.Plural(int64(n), noun) }
+
+func (p *Plan) connectionsText() string {
+	c, o := p.Connections, p.r.Options
 	return fmt.Sprintf("%s with %s: %s of producers (%s each), %s of consumers (%s in all)", result.Group(int64(c.Total)), plural(c.Channels, "channel"),
-		result.Group(int64(c.Producers)), plural(o.ProducerChannelCount, "channel"), result.Group(int64(c.Consumers)), plural(len(p.r.plan.Consumers), "channel"))
+		result.Group(int64(c.Producers)), plural(o.ProducerChannelCount, "channel"), result.Group(int64(c.Consumers)), plural(len(p.r.Plan.Consumers), "channel"))
 }
 
-func (p *planned) exchangeText() string {
+func (p *Plan) exchangeText() string {
 	if p.Exchange.Name == "" {
 		return "the default exchange, " + p.Exchange.How
 	}
 	return fmt.Sprintf("%s: %s, durable, %s", p.Exchange.Name, p.Exchange.Type, p.Exchange.How)
 }
 
-func (q *plannedQueues) text() string {
+func (q *Queues) text() string {
 	var name string
 	switch {
 	case q.First == "":
@@ -88,7 +90,7 @@ func (q *plannedQueues) text() string {
 	return name + ": " + strings.Join(words, ", ")
 }
 
-func (q *plannedQueues) durability() string {
+func (q *Queues) durability() string {
 	switch {
 	case q.Durable:
 		return "durable"
@@ -99,7 +101,7 @@ func (q *plannedQueues) durability() string {
 }
 
 // loadText is what goes through each of the queues.
-func (q *plannedQueues) loadText() string {
+func (q *Queues) loadText() string {
 	bound := "not bound"
 	switch {
 	case q.ByName:
@@ -149,13 +151,13 @@ func numeral(f float64) string {
 	return strconv.FormatFloat(f, 'g', 4, 64)
 }
 
-func (p *planned) producersText() []string {
+func (p *Plan) producersText() []string {
 	if len(p.Producers) == 0 {
 		return []string{"none"}
 	}
-	lines := []string{sends(&p.r.plan.Producers[0]) + "; " + p.keyText()}
+	lines := []string{sends(&p.r.Plan.Producers[0]) + "; " + p.keyText()}
 	for _, g := range p.Producers {
-		lines = append(lines, fmt.Sprintf("%s: %s; %s", plural(g.Count, "producer"), producerAmount(g, p.r.options.Idle), reachText(g.Queues)))
+		lines = append(lines, fmt.Sprintf("%s: %s; %s", plural(g.Count, "producer"), producerAmount(g, p.r.Options.Idle), reachText(g.Queues)))
 	}
 	return lines
 }
@@ -170,7 +172,7 @@ func reachText(queues *int) string {
 	return "each message reaches " + plural(*queues, "queue")
 }
 
-func producerAmount(g plannedProducers, idle bool) string {
+func producerAmount(g Producers, idle bool) string {
 	each := ""
 	if g.Count > 1 {
 		each = " each"
@@ -216,14 +218,14 @@ func sends(s *manifest.Producer) string {
 }
 
 // keyText is what producers publish with.
-func (p *planned) keyText() string {
-	routes := p.r.plan.Topology.Routes
+func (p *Plan) keyText() string {
+	routes := p.r.Plan.Topology.Routes
 	switch {
 	case routes[0].Random:
 		return "a fresh random key for each message"
-	case p.r.plan.Producers[0].Routes > 1:
+	case p.r.Plan.Producers[0].Routes > 1:
 		return fmt.Sprintf("%s in turn", plural(len(routes), "random key"))
-	case p.r.layout.RandomKey:
+	case p.r.Layout.RandomKey:
 		return "a random key, made for the run"
 	case len(routes) > 1:
 		return fmt.Sprintf("keys %s ... %s, one a producer, in turn", strconv.Quote(routes[0].RoutingKey), strconv.Quote(routes[len(routes)-1].RoutingKey))
@@ -231,11 +233,11 @@ func (p *planned) keyText() string {
 	return "key " + strconv.Quote(routes[0].RoutingKey)
 }
 
-func (p *planned) consumersText() []string {
+func (p *Plan) consumersText() []string {
 	if len(p.Consumers) == 0 {
 		return []string{"none"}
 	}
-	lines := []string{takes(&p.r.plan.Consumers[0])}
+	lines := []string{takes(&p.r.Plan.Consumers[0])}
 	for _, g := range p.Consumers {
 		each := ""
 		if g.Count > 1 {
@@ -296,7 +298,7 @@ func takes(c *manifest.Consumer) string {
 	return strings.Join(parts, ", ")
 }
 
-func (p *planned) totalsText() []string {
+func (p *Plan) totalsText() []string {
 	e := p.Expected
 	sent := "sent: " + totalText(e.Sent, e.SentPerSecond, "as many as the broker takes")
 	received := "received: " + totalText(e.Received, e.ReceivedPerSecond, "what is sent")
@@ -307,7 +309,7 @@ func (p *planned) totalsText() []string {
 		received = "received: nothing, there is no consumer"
 	case e.FanOut == nil:
 		received = "received: not known beforehand"
-	case e.Received == nil && p.r.plan.Consumers[0].Nack && p.r.plan.Consumers[0].Requeue:
+	case e.Received == nil && p.r.Plan.Consumers[0].Nack && p.r.Plan.Consumers[0].Requeue:
 		received = "received: without end, as what is refused comes again"
 	default:
 		received += "; " + numeral(*e.FanOut) + " a message"
@@ -326,8 +328,8 @@ func totalText(total, rate *float64, otherwise string) string {
 	return text
 }
 
-func (p *planned) untilText() string {
-	o, plan := p.r.options, p.r.plan
+func (p *Plan) untilText() string {
+	o, plan := p.r.Options, p.r.Plan
 	var ends []string
 	if plan.Time > 0 {
 		ends = append(ends, fmt.Sprintf("%v have passed", plan.Time))

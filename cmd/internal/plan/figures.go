@@ -1,4 +1,6 @@
-package main
+// Package plan says beforehand what a run would do: figures of what it would open, declare, send and receive, and text of them.
+// Options, layout and the engine's plan flow in; nothing is connected.
+package plan
 
 import (
 	"fmt"
@@ -6,38 +8,52 @@ import (
 	"strings"
 
 	"leveret/capture/manifest"
+	"leveret/cmd/internal/layout"
+	"leveret/cmd/internal/options"
+	"leveret/loadcore"
 	"leveret/loadcore/topology"
 )
 
-// planned is what a run would do. Numbers that nothing limits beforehand are nil.
-type planned struct {
-	Broker      string             `json:"broker"`
-	Connections plannedConnections `json:"connections"`
-	Exchange    plannedExchange    `json:"exchange"`
-	Queues      []plannedQueues    `json:"queues"`
-	Producers   []plannedProducers `json:"producers"`
-	Consumers   []plannedConsumers `json:"consumers"`
-	Expected    plannedTotals      `json:"expected"`
-	Notes       []string           `json:"notes"`
-
-	r *recording
+// Run is a run that was checked, and has not begun. Its topology has an exchange.
+type Run struct {
+	Options   *options.Run
+	Layout    *layout.Layout
+	Plan      *loadcore.Plan
+	Endpoints []loadcore.Endpoint // none: the embedded broker
+	Notes     []string            // what it would begin with, besides those of the layout
 }
 
-type plannedConnections struct {
+// Plan is what a run would do. Numbers that nothing limits beforehand are nil.
+type Plan struct {
+	Broker      string      `json:"broker"`
+	Connections Connections `json:"connections"`
+	Exchange    Exchange    `json:"exchange"`
+	Queues      []Queues    `json:"queues"`
+	Producers   []Producers `json:"producers"`
+	Consumers   []Consumers `json:"consumers"`
+	Expected    Expected    `json:"expected"`
+	Notes       []string    `json:"notes"`
+
+	r Run
+}
+
+// Connections are how many of whom, with the channels of all of them.
+type Connections struct {
 	Total     int `json:"total"`
 	Producers int `json:"producers"`
 	Consumers int `json:"consumers"`
 	Channels  int `json:"channels"`
 }
 
-type plannedExchange struct {
+// Exchange is what producers publish to.
+type Exchange struct {
 	Name string `json:"name"` // "": the default exchange
 	Type string `json:"type"`
 	How  string `json:"how"`
 }
 
-// plannedQueues are queues that follow one another and have all but their names in common.
-type plannedQueues struct {
+// Queues are queues that follow one another and have all but their names in common.
+type Queues struct {
 	Count      int            `json:"count"`
 	First      string         `json:"first"` // "" : the broker names it
 	Last       string         `json:"last"`
@@ -59,16 +75,16 @@ type plannedQueues struct {
 	PerSecond *float64 `json:"messages_per_s"`
 }
 
-// plannedProducers are producers that send alike, but for their keys.
-type plannedProducers struct {
+// Producers are producers that send alike, but for their keys.
+type Producers struct {
 	Count     int      `json:"count"`
 	Messages  *float64 `json:"messages"`       // of each
 	PerSecond *float64 `json:"messages_per_s"` // of each; nil: closed loop
 	Queues    *int     `json:"queues_reached"` // by each message; nil: not known
 }
 
-// plannedConsumers are consumers that read alike, but for which queues.
-type plannedConsumers struct {
+// Consumers are consumers that read alike, but for which queues.
+type Consumers struct {
 	Count    int      `json:"count"`
 	Queues   int      `json:"queues"`   // of each
 	Messages *float64 `json:"messages"` // of each
@@ -76,7 +92,8 @@ type plannedConsumers struct {
 	Shared bool `json:"shared"`
 }
 
-type plannedTotals struct {
+// Expected is what all producers send and all consumers receive together.
+type Expected struct {
 	Sent              *float64 `json:"sent"`
 	SentPerSecond     *float64 `json:"sent_per_s"`
 	Received          *float64 `json:"received"`
@@ -92,31 +109,31 @@ func known(f float64) *float64 {
 	return &f
 }
 
-// planOfRun works out what a run that was prepared would do.
-func planOfRun(r *recording) *planned {
-	t := r.plan.Topology
+// Of works out what a run would do. It resolves the routes of its topology.
+func Of(r Run) *Plan {
+	t := r.Plan.Topology
 	topology.Resolve(t)
 	f := newFlows(r)
-	p := &planned{r: r, Broker: "the embedded broker, in this process", Notes: append(append([]string{}, r.notes...), r.layout.Notes...)}
-	if d := r.options.RandomDelay; d > 0 && !r.options.Idle && r.plan.Time > 0 {
+	p := &Plan{r: r, Broker: "the embedded broker, in this process", Notes: append(append([]string{}, r.Notes...), r.Layout.Notes...)}
+	if d := r.Options.RandomDelay; d > 0 && !r.Options.Idle && r.Plan.Time > 0 {
 		p.Notes = append(p.Notes, fmt.Sprintf("each producer begins at random within %v (--producer-random-start-delay), and sends what is due from then on: less than is shown", d))
 	}
-	if !embedded(r.options) {
+	if len(r.Endpoints) > 0 {
 		var brokers []string
-		for i := range r.endpoints {
-			brokers = append(brokers, r.endpoints[i].String())
+		for i := range r.Endpoints {
+			brokers = append(brokers, r.Endpoints[i].String())
 		}
 		p.Broker = strings.Join(brokers, ", ")
 		if len(brokers) > 1 {
-			p.Broker += ": " + string(r.plan.Allocation)
+			p.Broker += ": " + string(r.Plan.Allocation)
 		}
 	}
-	p.Connections = plannedConnections{
-		Total: r.plan.Connections, Producers: r.options.Producers, Consumers: r.plan.Connections - r.options.Producers,
-		Channels: len(r.plan.Producers) + len(r.plan.Consumers),
+	p.Connections = Connections{
+		Total: r.Plan.Connections, Producers: r.Options.Producers, Consumers: r.Plan.Connections - r.Options.Producers,
+		Channels: len(r.Plan.Producers) + len(r.Plan.Consumers),
 	}
 	e := t.Exchanges[0]
-	p.Exchange = plannedExchange{Name: e.Name, Type: e.Type, How: howExchange(t, e)}
+	p.Exchange = Exchange{Name: e.Name, Type: e.Type, How: howExchange(t, e)}
 	p.Queues, p.Producers, p.Consumers = f.queues(), f.producers(), f.consumers()
 	p.Expected = f.totals()
 	return p

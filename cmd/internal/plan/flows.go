@@ -1,4 +1,4 @@
-package main
+package plan
 
 import (
 	"fmt"
@@ -23,7 +23,7 @@ var unknownFlow = flow{math.NaN(), math.NaN()}
 
 // flows is what goes through the parts of a run.
 type flows struct {
-	r        *recording
+	r        Run
 	t        *manifest.Topology
 	each     []flow // of each producer
 	into     []flow // of each queue
@@ -62,16 +62,16 @@ func (f *flows) routes(p *manifest.Producer) *routeRange {
 	return r
 }
 
-func newFlows(r *recording) *flows {
-	t := r.plan.Topology
+func newFlows(r Run) *flows {
+	t := r.Plan.Topology
 	f := &flows{r: r, t: t, into: make([]flow, len(t.Queues)), senders: make([]int, len(t.Queues)), readers: make([]int, len(t.Queues)), ranges: map[[2]int]*routeRange{}}
-	for i := range r.plan.Consumers {
-		for _, q := range r.plan.Consumers[i].Queues {
+	for i := range r.Plan.Consumers {
+		for _, q := range r.Plan.Consumers[i].Queues {
 			f.readers[q]++
 		}
 	}
-	for i := range r.plan.Producers {
-		p := &r.plan.Producers[i]
+	for i := range r.Plan.Producers {
+		p := &r.Plan.Producers[i]
 		one := f.sends(p)
 		f.each = append(f.each, one)
 		r := f.routes(p)
@@ -100,7 +100,7 @@ func (f *flows) deliveries(queue int) int {
 
 // sends is what one producer sends, as far as limits and rates say it.
 func (f *flows) sends(p *manifest.Producer) flow {
-	if f.r.options.Idle {
+	if f.r.Options.Idle {
 		return flow{}
 	}
 	s := unknownFlow
@@ -109,7 +109,7 @@ func (f *flows) sends(p *manifest.Producer) flow {
 	}
 	if p.Timed() {
 		s.rate = p.MeanRate()
-		if d := int64(f.r.plan.Time); d > 0 {
+		if d := int64(f.r.Plan.Time); d > 0 {
 			within := *p
 			within.PhaseNS = 0 // phases differ at random
 			if n := float64(within.Planned(d)); !(n >= s.messages) {
@@ -120,7 +120,7 @@ func (f *flows) sends(p *manifest.Producer) flow {
 	return s
 }
 
-func (f *flows) totals() plannedTotals {
+func (f *flows) totals() Expected {
 	var sent flow
 	for _, one := range f.each {
 		sent = sent.plus(one)
@@ -129,11 +129,11 @@ func (f *flows) totals() plannedTotals {
 	if limit := f.consumerLimit(); limit > 0 && !(received.messages <= limit) {
 		received.messages = limit
 	}
-	c := f.r.plan.Consumers
+	c := f.r.Plan.Consumers
 	if len(c) > 0 && c[0].Nack && c[0].Requeue {
 		received = unknownFlow // what is refused comes again, for ever
 	}
-	t := plannedTotals{Sent: known(sent.messages), SentPerSecond: known(sent.rate), Received: known(received.messages), ReceivedPerSecond: known(received.rate)}
+	t := Expected{Sent: known(sent.messages), SentPerSecond: known(sent.rate), Received: known(received.messages), ReceivedPerSecond: known(received.rate)}
 	if len(f.each) == 0 {
 		t.Received, t.ReceivedPerSecond = nil, nil // what is in the queues
 		return t
@@ -147,11 +147,11 @@ func (f *flows) totals() plannedTotals {
 // consumerLimit is the most that all consumers together take; 0: no limit.
 func (f *flows) consumerLimit() float64 {
 	limit := 0.0
-	for i := range f.r.plan.Consumers {
-		if f.r.plan.Consumers[i].Limit == 0 {
+	for i := range f.r.Plan.Consumers {
+		if f.r.Plan.Consumers[i].Limit == 0 {
 			return 0
 		}
-		limit += float64(f.r.plan.Consumers[i].Limit)
+		limit += float64(f.r.Plan.Consumers[i].Limit)
 	}
 	return limit
 }
@@ -159,8 +159,8 @@ func (f *flows) consumerLimit() float64 {
 // fanOut is how many deliveries a message makes, on the average of producers that send alike.
 func (f *flows) fanOut() *float64 {
 	total := 0.0
-	for i := range f.r.plan.Producers {
-		for q, share := range f.routes(&f.r.plan.Producers[i]).share {
+	for i := range f.r.Plan.Producers {
+		for q, share := range f.routes(&f.r.Plan.Producers[i]).share {
 			total += float64(f.deliveries(q)) * share
 		}
 	}
@@ -168,16 +168,16 @@ func (f *flows) fanOut() *float64 {
 }
 
 // queues are the queues in groups of like ones.
-func (f *flows) queues() []plannedQueues {
+func (f *flows) queues() []Queues {
 	keys := make([]*string, len(f.t.Queues))
 	for i := range f.t.Bindings {
 		keys[f.t.Bindings[i].Queue] = &f.t.Bindings[i].RoutingKey
 	}
-	groups := []plannedQueues{}
+	groups := []Queues{}
 	var last string // how the group's queues are described, names apart
 	for i := range f.t.Queues {
 		q := &f.t.Queues[i]
-		g := plannedQueues{
+		g := Queues{
 			Count: 1, First: q.Name, Last: q.Name, Type: q.Type, Durable: q.Durable, AutoDelete: q.AutoDelete, Exclusive: q.Exclusive,
 			Arguments: append([]manifest.Arg{}, q.Arguments...), How: how(f.t, q.Declare), RoutingKey: keys[i],
 			Producers: f.senders[i], Consumers: f.readers[i], Messages: known(f.into[i].messages), PerSecond: known(f.into[i].rate),
@@ -185,7 +185,7 @@ func (f *flows) queues() []plannedQueues {
 		if q.Exclusive {
 			g.How = "declared by the connection of its consumers"
 		}
-		switch l := f.r.layout; {
+		switch l := f.r.Layout; {
 		case g.RoutingKey == nil:
 		case l.Sequence && *g.RoutingKey == q.Name:
 			g.RoutingKey, g.ByName = nil, true
@@ -206,7 +206,7 @@ func (f *flows) queues() []plannedQueues {
 }
 
 // alike is the same text for queues that may stand in one group.
-func (g plannedQueues) alike() string {
+func (g Queues) alike() string {
 	key := "not bound"
 	if g.RoutingKey != nil {
 		key = "by " + *g.RoutingKey
@@ -223,10 +223,10 @@ func rounded(f *float64) string {
 	return fmt.Sprintf("%.6g", *f)
 }
 
-func (f *flows) producers() []plannedProducers {
-	groups := []plannedProducers{}
+func (f *flows) producers() []Producers {
+	groups := []Producers{}
 	for i, one := range f.each {
-		g := plannedProducers{Messages: known(one.messages), PerSecond: known(one.rate), Queues: f.reach(&f.r.plan.Producers[i])}
+		g := Producers{Messages: known(one.messages), PerSecond: known(one.rate), Queues: f.reach(&f.r.Plan.Producers[i])}
 		k := slices.IndexFunc(groups, g.same)
 		if k < 0 {
 			k, groups = len(groups), append(groups, g)
@@ -236,7 +236,7 @@ func (f *flows) producers() []plannedProducers {
 	return groups
 }
 
-func (g plannedProducers) same(o plannedProducers) bool {
+func (g Producers) same(o Producers) bool {
 	return rounded(g.Messages) == rounded(o.Messages) && rounded(g.PerSecond) == rounded(o.PerSecond) &&
 		(g.Queues == nil) == (o.Queues == nil) && (g.Queues == nil || *g.Queues == *o.Queues)
 }
@@ -250,11 +250,11 @@ func (f *flows) reach(p *manifest.Producer) *int {
 	return &r.alike
 }
 
-func (f *flows) consumers() []plannedConsumers {
-	groups := []plannedConsumers{}
-	for i := range f.r.plan.Consumers {
-		c := &f.r.plan.Consumers[i]
-		g, share := plannedConsumers{Queues: len(c.Queues)}, flow{}
+func (f *flows) consumers() []Consumers {
+	groups := []Consumers{}
+	for i := range f.r.Plan.Consumers {
+		c := &f.r.Plan.Consumers[i]
+		g, share := Consumers{Queues: len(c.Queues)}, flow{}
 		for _, q := range c.Queues {
 			share = share.plus(f.into[q].times(float64(f.deliveries(q)) / float64(f.readers[q])))
 			g.Shared = g.Shared || f.readers[q] > f.deliveries(q)
@@ -266,7 +266,7 @@ func (f *flows) consumers() []plannedConsumers {
 			share.messages = limit
 		}
 		g.Messages = known(share.messages)
-		k := slices.IndexFunc(groups, func(o plannedConsumers) bool {
+		k := slices.IndexFunc(groups, func(o Consumers) bool {
 			return o.Queues == g.Queues && o.Shared == g.Shared && rounded(o.Messages) == rounded(g.Messages)
 		})
 		if k < 0 {
