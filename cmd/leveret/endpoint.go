@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 	"fmt"
+	"regexp"
 	"strings"
 
 	"leveret/cmd/internal/options"
@@ -101,3 +102,10 @@ func redactURI(uri string) string {
 	}
 	return e.String()
 }
+
+// passwordInURI is a password in whatever may be meant as a URI: up to the last @ of the word.
+var passwordInURI = regexp.MustCompile(`([a-zA-Z][a-zA-Z0-9+.-]*://[^\s/:@"?]*):\S*@`)
+
+// withoutPasswords is a text that may quote a command line, where a URI may stand in any place: forgotten options leave it
+// behind another one, or alone.
+func withoutPasswords(text string) string { return passwordInURI.ReplaceAllString(text, "$1@") }

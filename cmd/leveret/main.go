@@ -83,7 +83,7 @@ func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 		return help(rest, s)
 	case "version", "--version":
 		if len(rest) > 0 {
-			fmt.Fprintf(stderr, "leveret version: unexpected argument %q\n", rest[0])
+			fmt.Fprintf(stderr, "leveret version: unexpected argument %q\n", withoutPasswords(rest[0]))
 			return exitUsage
 		}
 		fmt.Fprintf(stdout, "leveret %s\n", toolVersion())
@@ -91,14 +91,14 @@ func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 	case "runjava":
 		var err error
 		if rest, err = runjava(rest); err != nil {
-			fmt.Fprintln(stderr, err)
+			fmt.Fprintln(stderr, withoutPasswords(err.Error()))
 			return exitUsage
 		}
 		name = "perf-test"
 	}
 	c, ok := find(name)
 	if !ok {
-		fmt.Fprintf(stderr, "leveret: unknown command %q; leveret help lists the commands\n", name)
+		fmt.Fprintf(stderr, "leveret: unknown command %q; leveret help lists the commands\n", withoutPasswords(name))
 		return exitUsage
 	}
 	return report(c, s, func() (int, error) { return c.run(ctx, rest, s) })
@@ -115,10 +115,10 @@ func report(c command, s streams, f func() (int, error)) int {
 		c.help(s.out)
 		return exitOK
 	case errors.As(err, &mistake):
-		fmt.Fprintln(s.err, err)
+		fmt.Fprintln(s.err, withoutPasswords(err.Error()))
 		return exitUsage
 	}
-	fmt.Fprintf(s.err, "leveret %s: %s\n", c.name, oneLine(err.Error()))
+	fmt.Fprintf(s.err, "leveret %s: %s\n", c.name, withoutPasswords(oneLine(err.Error())))
 	if code == exitOK {
 		code = exitFailed
 	}
@@ -143,7 +143,7 @@ func help(args []string, s streams) int {
 	}
 	c, ok := find(args[0])
 	if !ok {
-		fmt.Fprintf(s.err, "leveret: unknown command %q; leveret help lists the commands\n", args[0])
+		fmt.Fprintf(s.err, "leveret: unknown command %q; leveret help lists the commands\n", withoutPasswords(args[0]))
 		return exitUsage
 	}
 	c.help(s.out)
