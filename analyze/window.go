@@ -94,7 +94,9 @@ func (w *window) ends(captures []*source, producers bool) {
 		stop := o.PublishStopNS
 		if !producers {
 			w.text = "start barrier to the end of consuming"
-			stop = max(stop, o.DrainEndNS)
+			if !c.leftByThemselves() { // else the drain only proves that nothing is left, and that may take seconds
+				stop = max(stop, o.DrainEndNS)
+			}
 		}
 		if stop == event.None {
 			_, stop = extent([]*source{c}, schema.Deliveries)
@@ -139,6 +141,13 @@ func (c *source) outcome() *manifest.Outcome {
 		return nil
 	}
 	return c.manifest.Outcome
+}
+
+// leftByThemselves tells whether all consumers had ended, at their limits, idle or with nothing left, when the run stopped.
+func (c *source) leftByThemselves() bool {
+	ends := c.outcome().Ends
+	n := ends[manifest.EndConsumerLimit] + ends[manifest.EndConsumerIdle] + ends[manifest.EndConsumerEmpty]
+	return n > 0 && n == len(c.manifest.Consumers)
 }
 
 // publishes tells whether the capture is of producers.

@@ -55,6 +55,26 @@ func TestConsumersOnlyFromTheFirstMessage(t *testing.T) {
 	reconcile(t, got)
 }
 
+// Consumers alone that have all reached their limits have consumed until then: what the drain proves afterwards takes time, and
+// is no consuming. One that has not goes on until the drain ends.
+func TestConsumersOnlyUntilTheirLimits(t *testing.T) {
+	for ended, rate := range map[int]float64{2: 20 / 1.0, 1: 20 / 4.0} {
+		r := record(t, plan(0, 2))
+		for i := range uint64(20) {
+			r.deliver(int(i%2), int64(i)*50*ms, event.Delivery{Producer: 3, Seq: i, Tag: 99, Body: event.Intact, Size: 12, Due: event.None})
+		}
+		r.ackAll(0, 960*ms)
+		r.ackAll(1, 960*ms)
+		r.m.Outcome.PublishStopNS, r.m.Outcome.DrainEndNS = epoch+1000*ms, epoch+4000*ms
+		r.m.Outcome.Ends = map[string]int{manifest.EndConsumerLimit: ended}
+		got := analyzed(t, r.close())
+		if *got.Rates.Received != rate || got.Window.Text != "start barrier to the end of consuming" {
+			t.Errorf("%d ended: %v a second, want %v; %+v", ended, *got.Rates.Received, rate, got.Window)
+		}
+		reconcile(t, got)
+	}
+}
+
 // The drain's rate ends with the last message, not with the waiting for more.
 func TestDrainEndsWithTheLastMessage(t *testing.T) {
 	for _, c := range []struct {

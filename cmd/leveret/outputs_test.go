@@ -18,6 +18,8 @@ import (
 	"testing"
 	"time"
 
+	"leveret/analyze"
+	"leveret/cmd/internal/perftest"
 	"leveret/loadcore/rabbitmqtest"
 )
 
@@ -61,12 +63,21 @@ func TestPerfTestOfConsumersAlone(t *testing.T) {
 	if code != exitOK || strings.Contains(stdout, "latency") || !strings.Contains(stdout, "\nid: t1, receiving rate avg: 0 msg/s\n") {
 		t.Fatalf("exit %d\n%s\n%s", code, stdout, stderr)
 	}
-	code, stdout, stderr = invoke(t, append(common, "-x", "0", "-y", "1", "-p", "-D", "100", "-z", "60", "--capture", filepath.Join(t.TempDir(), "received"))...)
+	received := filepath.Join(t.TempDir(), "received")
+	code, stdout, stderr = invoke(t, append(common, "-x", "0", "-y", "1", "-p", "-D", "100", "-z", "60", "--capture", received)...)
 	want := "test stopped (Consumer reached message limit)\n"
 	summary := "id: t1, consumer latency min/median/75th/95th/99th/max n/a (no timestamp)\n"
 	if code != exitOK || !strings.Contains(stdout, want) || !strings.HasSuffix(stdout, summary) || strings.Contains(stdout, "confirm") ||
 		!strings.Contains(stderr, "consumer latency counts from the time in the messages") {
 		t.Errorf("exit %d\n%s\n%s", code, stdout, stderr)
+	}
+	r, err := analyze.Run(context.Background(), []string{received}, analyze.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	// The report says the same, and not over the seconds in which the drain made sure that no more comes.
+	if line := "\nid: t1, receiving rate avg: " + perftest.Rate(*r.Rates.Received) + " msg/s\n"; !strings.Contains(stdout, line) || r.Window.EndNS-r.Window.StartNS > 2e9 {
+		t.Errorf("%q is missing, or the window is long: %+v\n%s", line, r.Window, stdout)
 	}
 }
 

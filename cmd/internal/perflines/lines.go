@@ -251,6 +251,9 @@ func (l *Lines) analyzed(r *result.Result) (sending, receiving float64, delivery
 		if rate == nil {
 			return 0
 		}
+		if l.startedAt == 0 { // consumers alone may have begun before the barrier, which the window knows
+			return *rate
+		}
 		return l.average(*rate*float64(span)/1e9, before, r.Window.EndNS)
 	}
 	delivery = latencyOf(r.Latency.Delivery.Service, r.Counts.Received)
