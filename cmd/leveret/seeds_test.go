@@ -240,7 +240,7 @@ func checkPublishedQueues(t *testing.T, node *rabbitmqtest.Node, vhost string, w
 	}
 	for deadline := time.Now().Add(30 * time.Second); ; time.Sleep(200 * time.Millisecond) {
 		var left []publishedQueue
-		node.ManagementGet(t, "queues/"+url.PathEscape(vhost), &left)
+		node.ManagementGet(t, "queues/"+url.PathEscape(vhost)+"?disable_stats=true&columns=name,type,durable,auto_delete,policy", &left)
 		strange := slices.DeleteFunc(slices.Clone(left), func(q publishedQueue) bool { return expected[q] })
 		if len(strange) == 0 && len(left) == len(expected) {
 			return
