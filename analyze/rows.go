@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"runtime/debug"
 	"slices"
 	"strings"
 	"sync"
@@ -105,8 +104,6 @@ func Export(ctx context.Context, dirs []string, o Options, s Select, to export.W
 		var once sync.Once
 		o.Announce = func(text string) { once.Do(func() { tell(text) }) }
 	}
-	const spare = 30 // percent, as in Run
-	defer debug.SetGCPercent(debug.SetGCPercent(spare))
 	o.IntervalNS, o.By = 0, nil
 	a := &analysis{o: o}
 	defer a.close()

@@ -3,6 +3,7 @@ package export
 import (
 	"fmt"
 	"io"
+	"unsafe"
 
 	"github.com/apache/arrow/go/v17/parquet"
 	"github.com/apache/arrow/go/v17/parquet/compress"
@@ -42,7 +43,7 @@ func newParquet(to io.Writer, columns []Column) (w *parquetWriter, err error) {
 			return nil, err
 		}
 		if c.Kind == Text {
-			properties = append(properties, parquet.WithDictionaryFor(c.Name, true))
+			properties = append(properties, parquet.WithDictionaryFor(c.Name, true), parquet.WithStatsFor(c.Name, false))
 		}
 	}
 	root, err := schema.NewGroupNode("leveret", parquet.Repetitions.Required, fields, -1)
@@ -147,7 +148,7 @@ func (s *scratch) write(to file.ColumnChunkWriter, v *Values, nullable bool) (er
 		s.texts = s.texts[:0]
 		for i, t := range v.Texts {
 			if !v.null(i) {
-				s.texts = append(s.texts, parquet.ByteArray(t))
+				s.texts = append(s.texts, unsafe.Slice(unsafe.StringData(t), len(t))) // the library only reads it
 			}
 		}
 		_, err = to.WriteBatch(s.texts, s.definition(), nil)
