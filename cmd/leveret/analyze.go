@@ -27,6 +27,7 @@ and says what it holds: verdict and findings, counts, rates, exact percentiles.`
   leveret analyze captures/run1
   leveret analyze captures/run1 --format json
   leveret analyze captures/run1 --charts charts --chart-format svg
+  leveret analyze captures/producers captures/consumers
   leveret analyze captures/run1 --warmup 10 --percentiles 50,99.9,99.999
   leveret analyze captures/run1 --assert 'lost == 0' --assert 'p99(delivery.service) < 20ms'
 

@@ -70,7 +70,10 @@ publishing is received, within --shutdown-timeout; max and percentiles are of
 all messages, exact in the summary, to 0.1 % in the lines; a latency that is
 not known is n/a, not 0; an interval without messages has a line of zeros.
 Messages are due when the rate says so, and late ones are sent behind one
-another: see response latency in the report.`
+another: see response latency in the report. Averages of the summary count
+from when the last producer has begun, those of the report from the start.
+The verdict is on standard error: without a rate or confirms the queue often
+holds more than --shutdown-timeout leaves time for, and it is INCONCLUSIVE.`
 
 // perfTestLoad is the whole way of a PerfTest command line.
 func perfTestLoad(ctx context.Context, args []string, s streams) (int, error) {

@@ -96,7 +96,7 @@ func integer[T int | int64](p *T, initial, least, most T) value {
 	return value{func() string { return strconv.FormatInt(int64(*p), 10) }, func(s string) error {
 		n, err := strconv.ParseInt(s, 10, 64)
 		if err != nil {
-			return errors.New("must be a whole number")
+			return errors.New("must be a whole number, in digits alone")
 		}
 		if n < int64(least) || n > int64(most) {
 			return fmt.Errorf("must be from %d to %d", least, most)
