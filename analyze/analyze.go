@@ -148,7 +148,7 @@ type analysis struct {
 	judgement integrity.Judgement
 	course    course
 	observed  observed
-	received  []int64 // by consumer, where that is asked for
+	received  [][]int64 // by capture and consumer
 	clocks    clocks
 
 	// histories, where each is set: the first reading counts for them, and leaves the ledger open.

@@ -145,7 +145,7 @@ func (a *analysis) membersOf(g *grouping) (name func(int) string, messages []int
 	case ByProducer:
 		messages = a.ledger.Sent()
 	default:
-		messages = a.received
+		messages = a.receivedBy()
 	}
 	return func(k int) string {
 		c, _ := slices.BinarySearch(g.first, k+1) // the last capture whose first member is not behind k
@@ -157,19 +157,37 @@ func (a *analysis) membersOf(g *grouping) (name func(int) string, messages []int
 	}, messages
 }
 
-// countReceived counts deliveries by consumer.
+// countReceived counts deliveries by consumer; those of one read stand together.
 func (a *analysis) countReceived(capture int, consumers []uint16) {
-	for _, g := range a.latency.groupings {
-		if g.by != ByConsumer {
+	for len(a.received) <= capture {
+		a.received = append(a.received, nil)
+	}
+	of := a.received[capture]
+	for i := 0; i < len(consumers); {
+		c, j := consumers[i], i+1
+		for j < len(consumers) && consumers[j] == c {
+			j++
+		}
+		for len(of) <= int(c) {
+			of = append(of, 0)
+		}
+		of[c] += int64(j - i)
+		i = j
+	}
+	a.received[capture] = of
+}
+
+// receivedBy is the number of deliveries of every consumer of the manifests, in the order of the captures.
+func (a *analysis) receivedBy() (all []int64) {
+	for i, c := range a.captures {
+		if c.manifest == nil {
 			continue
 		}
-		if a.received == nil {
-			a.received = make([]int64, g.total)
+		counts := make([]int64, len(c.manifest.Consumers))
+		if i < len(a.received) {
+			copy(counts, a.received[i])
 		}
-		for _, c := range consumers {
-			if k := g.first[capture] + int(c); k < len(a.received) {
-				a.received[k]++
-			}
-		}
+		all = append(all, counts...)
 	}
+	return all
 }

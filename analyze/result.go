@@ -41,6 +41,7 @@ func (a *analysis) result() *result.Result {
 	r.LatencyNote = a.latencyNote(r)
 	r.LatencyRemarks = a.latencyRemarks()
 	r.Groupings = a.describeGroupings()
+	r.Steadiness, r.Fairness, r.Waiting = a.steadiness(r), a.fairness(), a.waiting(r)
 	for g, name := range groupNames {
 		if c, ok := a.latency.whole[g].curve(name[0], name[1]); ok {
 			r.Curves = append(r.Curves, c)

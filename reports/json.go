@@ -83,6 +83,10 @@ func plain(r *result.Result) *result.Result {
 	if f := c.ConfirmFrames; f != nil && !isFinite(f.Mean) {
 		c.ConfirmFrames = nil
 	}
+	c.Fairness = slices.DeleteFunc(slices.Clone(c.Fairness), func(f result.Fairness) bool { return !isFinite(f.Variation) || !isFinite(f.Jain) })
+	if w := c.Waiting; w != nil && !(isFinite(w.MeanBacklog) && isFinite(w.MsgsPerS) && isFinite(w.WaitNS) && isFinite(w.MeanLatencyNS)) {
+		c.Waiting = nil
+	}
 	c.Groupings = plainGroupings(c.Groupings)
 	c.Generator = plainGenerator(c.Generator)
 	c.Intervals = append([]result.Interval{}, c.Intervals...)

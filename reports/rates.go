@@ -42,6 +42,9 @@ func (p *page) rates(r *result.Result) {
 	}
 	p.part(r)
 	p.backlog(r)
+	p.waiting(r)
+	p.steadiness(r)
+	p.fairness(r)
 }
 
 // part says what the window holds where a part of the run was asked for, and what is not of it.

@@ -67,6 +67,13 @@ type Result struct {
 	// Clocks are those of the hosts beside the first one's; none where all captures are of one host.
 	Clocks []Clock `json:"clocks,omitempty"`
 
+	// Steadiness says when rates and latency had settled; nil for a window of few intervals.
+	Steadiness *Steadiness `json:"steadiness,omitempty"`
+	// Fairness of producers, queues and consumers, where there are several.
+	Fairness []Fairness `json:"fairness,omitempty"`
+	// Waiting is Little's law beside the latency; nil where no backlog worth a finding was left.
+	Waiting *Waiting `json:"waiting,omitempty"`
+
 	// Groupings are those that were asked for.
 	Groupings []Grouping `json:"groupings,omitempty"`
 
