@@ -42,7 +42,7 @@ func TestREADMECommands(t *testing.T) {
 
 // runREADMECommand runs one line, which may begin with a variable of the environment.
 func runREADMECommand(t *testing.T, line, uri string) {
-	words := strings.Fields(strings.ReplaceAll(line, "'", ""))
+	words := shellWords(line)
 	for i, w := range words {
 		switch before := words[max(i-1, 0)]; {
 		case strings.HasPrefix(w, "amqp://user:pass@"):
@@ -67,9 +67,9 @@ func runREADMECommand(t *testing.T, line, uri string) {
 	if strings.Contains(line, "--faults") {
 		want = exitVerdict
 	}
-	code, _, stderr := invoke(t, words[1:]...)
+	code, stdout, stderr := invoke(t, words[1:]...)
 	if code != want {
-		t.Errorf("exit %d, want %d\n%s", code, want, stderr)
+		t.Errorf("exit %d, want %d\n%s\n%s", code, want, stderr, stdout)
 	}
 	if strings.Contains(line, "LEVERET_URI") && !strings.Contains(stderr, "RabbitMQ") {
 		t.Errorf("not through the broker of the environment:\n%s", stderr)
@@ -88,6 +88,14 @@ func freePort(t *testing.T) string {
 		t.Fatal(err)
 	}
 	return port
+}
+
+// shellWords splits at blanks, but not between single quotes.
+func shellWords(line string) (words []string) {
+	for _, w := range regexp.MustCompile(`'[^']*'|\S+`).FindAllString(line, -1) {
+		words = append(words, strings.Trim(w, "'"))
+	}
+	return words
 }
 
 // commandLines are the lines of the sh blocks, continued ones joined.
