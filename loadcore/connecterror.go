@@ -44,8 +44,8 @@ func (e *ConnectError) Error() string {
 	s := fmt.Sprintf("%s%s: %s: %s", cannotConnect, e.Endpoint, e.Stage, oneLine(e.Text))
 	if e.Code != 0 && !strings.Contains(e.Text, wire.ReplyCode(e.Code).String()) {
 		s += fmt.Sprintf(" (%d %s)", e.Code, wire.ReplyCode(e.Code))
-	} else if e.Code != 0 {
-		s += fmt.Sprintf(" (%d)", e.Code)
+	} else if code := fmt.Sprintf(" (%d)", e.Code); e.Code != 0 && !strings.HasSuffix(s, code) { // a channel's end has it already
+		s += code
 	}
 	if e.Hint != "" {
 		s += "; " + e.Hint

@@ -161,3 +161,13 @@ func wantRemedy(t *testing.T, err error, stage Stage, code uint16, want ...strin
 		}
 	}
 }
+
+// The broker's code stands once, whether the text comes from it directly or from a channel that it has ended.
+func TestConnectErrorsNameTheCodeOnce(t *testing.T) {
+	for _, text := range []string{"NOT_ALLOWED - node channel limit (2) is reached", "channel.open: connection lost: NOT_ALLOWED - node channel limit (2) is reached (530)"} {
+		got := (&ConnectError{Endpoint: "amqp://host", Stage: StageOpen, Code: 530, Text: text}).Error()
+		if strings.Count(got, "(530)") != 1 || !strings.HasSuffix(got, " (530)") {
+			t.Errorf("%q: want the code at its end, once", got)
+		}
+	}
+}
