@@ -181,7 +181,7 @@ func TestC048RejectPublish(t *testing.T) {
 // C049: a queue with a length limit throws its oldest messages away although they were confirmed.
 func TestC049LengthLimit(t *testing.T) {
 	first := plan(1, 0)
-	first.Topology.Queues[0].Arguments = []manifest.Arg{{Key: "x-max-length", Value: int64(10)}}
+	first.Topology.Queues[0].Arguments = []manifest.Arg{{Key: "x-max-length", Value: int64(10)}, {Key: "x-max-length-bytes", Value: int64(20_000_000_000)}}
 	first.Outcome.Queues[0].Ready = ptr(int64(10))
 	second := plan(0, 1)
 	second.ID, second.Tag = "later", 8
@@ -201,7 +201,7 @@ func TestC049LengthLimit(t *testing.T) {
 	checkVerdict(t, both, result.Pass, "removed_by_rule", "clocks_differ") // no backlog: they are gone
 	checkCounts(t, both.Counts, result.Counts{Sent: 1000, Confirmed: 1000, Received: 10, ReceivedUnique: 10, Missing: 990, RemovedByRule: 990})
 	f := finding(t, both, "removed_by_rule")
-	if !strings.Contains(f.Text, "producer 0 sequence 0 to 989") || !strings.Contains(f.Text, "x-max-length=10") {
+	if !strings.Contains(f.Text, "producer 0 sequence 0 to 989") || !strings.Contains(f.Text, "x-max-length=10, x-max-length-bytes=20000000000") {
 		t.Error(f.Text)
 	}
 	if len(f.First) != DefaultFindings || f.First[0].Sequence != 0 || *f.First[0].SentNS != epoch || f.First[0].ReceivedNS != nil || f.First[0].Queue != "q" {

@@ -2,6 +2,7 @@ package integrity
 
 import (
 	"fmt"
+	"strconv"
 	"strings"
 
 	"leveret/analyze/result"
@@ -13,22 +14,30 @@ import (
 func (l *Ledger) removalRule(q *queue, f *Facts) string {
 	var rules []string
 	if v, ok := q.argument("x-message-ttl"); ok {
-		rules = append(rules, fmt.Sprintf("x-message-ttl=%v", v))
+		rules = append(rules, rule("x-message-ttl", v))
 	}
 	overflow, _ := q.argument("x-overflow")
 	rejects := strings.HasPrefix(fmt.Sprint(overflow), "reject-publish") // then the newest are nacked instead
 	for _, key := range []string{"x-max-length", "x-max-length-bytes"} {
 		if v, ok := q.argument(key); ok && !rejects {
-			rules = append(rules, fmt.Sprintf("%s=%v", key, v))
+			rules = append(rules, rule(key, v))
 		}
 	}
 	if v, ok := q.argument("x-max-age"); ok && q.kind == "stream" {
-		rules = append(rules, fmt.Sprintf("x-max-age=%v", v))
+		rules = append(rules, rule("x-max-age", v))
 	}
 	if v, ok := q.argument("x-expires"); ok {
-		rules = append(rules, fmt.Sprintf("x-expires=%v", v))
+		rules = append(rules, rule("x-expires", v))
 	}
 	return strings.Join(append(rules, l.eventRules(q, f)...), ", ")
+}
+
+// rule is an argument as it was given. A manifest that was read has all numbers as float64, of which %v makes 2e+10.
+func rule(key string, value any) string {
+	if n, ok := value.(float64); ok {
+		return key + "=" + strconv.FormatFloat(n, 'f', -1, 64)
+	}
+	return fmt.Sprintf("%s=%v", key, value)
 }
 
 // eventRules are those that need something to have happened in the run before they can take a message away.
@@ -39,7 +48,7 @@ func (l *Ledger) eventRules(q *queue, f *Facts) (rules []string) {
 	}
 	ended := f.consumersEnded(q)
 	if v, ok := q.argument("x-delivery-limit"); ok && (redelivered > 0 || ended > 0) {
-		rules = append(rules, fmt.Sprintf("x-delivery-limit=%v", v))
+		rules = append(rules, rule("x-delivery-limit", v))
 	} else if q.kind == "quorum" && (redelivered > 0 || ended > 0) {
 		rules = append(rules, "the delivery limit that quorum queues have by default since RabbitMQ 4.0 (20)")
 	}
