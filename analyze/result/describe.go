@@ -140,11 +140,18 @@ func (c *Config) DescribeSizes() string {
 	return Group(low) + " to " + Group(high) + "-byte messages"
 }
 
-// DescribeDurability: "durable queues; persistent messages". Without producers the messages are not spoken of.
+// DescribeDurability: "durable queues; persistent messages". Without producers the messages are not spoken of, and queues that
+// were there before the run are what they were declared as.
 func (c *Config) DescribeDurability() string {
 	s := "transient queues"
 	if c.Durable {
 		s = "durable queues"
+	}
+	switch c.Predeclared {
+	case "missing":
+		s = "queues as they were found, else " + strings.TrimSuffix(s, " queues")
+	case "strict":
+		s = "queues as they were found"
 	}
 	if c.Producers == 0 {
 		return s

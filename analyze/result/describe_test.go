@@ -35,6 +35,8 @@ func TestDescriptions(t *testing.T) {
 		{"no size", consumers.DescribeSizes(), ""},
 		{"durability", full.DescribeDurability(), "durable queues; persistent messages"},
 		{"durability without producers", consumers.DescribeDurability(), "transient queues"},
+		{"durability of queues that may be there", (&Config{Producers: 1, Predeclared: "missing"}).DescribeDurability(), "queues as they were found, else transient; transient messages"},
+		{"durability of queues that are there", (&Config{Consumers: 1, Predeclared: "strict", Durable: true}).DescribeDurability(), "queues as they were found"},
 		{"confirms", full.DescribeConfirms(), "confirm window 1,000"},
 		{"confirms off", (&Config{Producers: 1}).DescribeConfirms(), "no confirms"},
 		{"confirms without producers", consumers.DescribeConfirms(), ""},
