@@ -11,9 +11,9 @@ import (
 // Assertions, percentiles and a window from the command line: what is met, what is not, and what is no assertion at all.
 func TestAssertAndWindowFromTheCommandLine(t *testing.T) {
 	dir := t.TempDir() + "/capture"
-	code, stdout, stderr := invoke(t, "run", "--quiet", "--rate", "500", "--time", "2", "--confirm", "100", "--capture", dir, "--warmup", "1",
-		"--assert", "lost == 0", "--assert", "sent == 1000")
-	if code != exitOK || !strings.Contains(stdout, "met      lost == 0: it is 0 messages") || !strings.Contains(stdout, "1 to 2 s of a run of 2") {
+	code, stdout, stderr := invoke(t, "run", "--quiet", "--rate", "500", "--pmessages", "1000", "--confirm", "100", "--capture", dir, "--warmup", "1",
+		"--assert", "lost == 0", "--assert", "sent == 1000") // however slow the machine is
+	if code != exitOK || !strings.Contains(stdout, "met      lost == 0: it is 0 messages") || !strings.Contains(stdout, " s of a run of ") {
 		t.Fatalf("exit %d\n%s\n%s", code, stdout, stderr)
 	}
 	for _, c := range []struct {
@@ -24,14 +24,14 @@ func TestAssertAndWindowFromTheCommandLine(t *testing.T) {
 		{"--assert duplicates>0", exitVerdict, "duplicates>0: it is 0 messages"},
 		{"--assert p99.9(delivery.response)<1ns", exitVerdict, "assertion_not_met"},
 		{"--assert p99.9(delivery.response)<1h", exitUsage, "                           ^"},
-		{"--assert max(ack)<1ns --assert rate(sent)>=400", exitVerdict, "met      rate(sent)>=400: it is"},
+		{"--assert max(ack)<1ns --assert rate(sent)>=1", exitVerdict, "met      rate(sent)>=1: it is"},
 		{"--percentiles 12.5,99.999", exitOK, "above 99.999 %"},
 		{"--percentiles 12.5,0", exitUsage, `"0" must be a number above 0`},
-		{"--from 5", exitUsage, "is not in the run, which published for 2"},
-		{"--from 0.5 --to 9", exitUsage, "is not in the run, which published for 2"},
+		{"--from 500", exitUsage, "is not in the run, which published for "},
+		{"--from 0.5 --to 900", exitUsage, "is not in the run, which published for "},
 		{"--from 1 --to 0.5", exitUsage, "end before it begins"},
 		{"--from 1 --warmup 0.5", exitUsage, "give one of them"},
-		{"--from 0.5 --to 1.5", exitOK, "0.5 to 1.5 s of a run of 2"},
+		{"--from 0.5 --to 1.5", exitOK, "0.5 to 1.5 s of a run of "},
 		{"--findings 0", exitUsage, "from 1 to 100000"},
 	} {
 		code, stdout, stderr := invoke(t, append([]string{"analyze", dir}, strings.Fields(c.args)...)...)
