@@ -2,10 +2,12 @@ package analyze
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
 	"leveret/analyze/export"
+	"leveret/analyze/integrity"
 	"leveret/analyze/result"
 )
 
@@ -83,6 +85,14 @@ func compareRows(t *testing.T, what string, h *history, rows *table, want *refer
 	for _, r := range rows.rows {
 		name, _ := r["queue_name"].(string)
 		c, fate := queue(name), r["integrity"].(string)
+		if !slices.ContainsFunc(integrity.Meanings, func(m struct {
+			Outcome integrity.Outcome
+			Text    string
+		}) bool {
+			return string(m.Outcome) == fate
+		}) {
+			t.Errorf("%s: integrity is %q, which is explained nowhere", what, fate)
+		}
 		c.Received += r["deliveries"].(int64)
 		c.Duplicates += r["duplicates"].(int64)
 		c.OutOfOrder += r["out_of_order"].(int64)

@@ -28,6 +28,36 @@ const (
 	OutcomeUnknown     Outcome = "unknown"    // where it should have gone is not known, and it was seen nowhere
 )
 
+// Meanings says in a few words what each outcome means.
+var Meanings = []struct {
+	Outcome Outcome
+	Text    string
+}{
+	{OutcomeDelivered, "received intact where its route leads"},
+	{OutcomeOtherQueue, "received intact where its route does not lead"},
+	{OutcomeCorrupt, "received damaged, and never intact"},
+	{OutcomeCorruptElse, "received damaged; which it was cannot be told"},
+	{OutcomeForeign, "not of this run; producer, seq as its stamp says"},
+	{OutcomeNotSent, "due, and not sent"},
+	{OutcomeNacked, "refused by the broker"},
+	{OutcomeReturned, "returned by the broker as unroutable"},
+	{OutcomeUnroutable, "known to reach no queue"},
+	{OutcomeUncommitted, "in a transaction that was not committed"},
+	{OutcomeLost, "confirmed, not received, and no rule allows it"},
+	{OutcomeUnconfirmed, "not received, and never confirmed"},
+	{OutcomeMissing, "not received; confirms were off"},
+	{OutcomeRemoved, "not received; a rule may have removed it"},
+	{OutcomeUnaccounted, "not received, nor known to be in the queue"},
+	{OutcomeQueued, "still in the queue at the stop"},
+	{OutcomeDiscarded, "discarded at the stop, under automatic acks"},
+	{OutcomeQueuedOr, "either: the broker told how many, not which"},
+	{OutcomeQueued + "_or_" + OutcomeUnaccounted, "likewise, of a queue that nobody consumes"},
+	{OutcomeQueued + "_or_" + OutcomeRemoved, "likewise, where a rule may have removed some"},
+	{OutcomeBefore, "sent before the subscription of the stream begins"},
+	{OutcomeNotJudged, "not received as far as recorded: rows are missing"},
+	{OutcomeUnknown, "seen nowhere, and where it should be is not known"},
+}
+
 // Fate is the outcome at one destination; dest is -1 where the message has none.
 type Fate struct {
 	dest int32

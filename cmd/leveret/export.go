@@ -16,6 +16,7 @@ import (
 
 	"leveret/analyze"
 	"leveret/analyze/export"
+	"leveret/analyze/integrity"
 	"leveret/analyze/result"
 	"leveret/cmd/internal/options"
 	"leveret/cmd/internal/panel"
@@ -36,6 +37,10 @@ missing is empty or null, never 0.`, `
   leveret export captures/run1 --where lost
   leveret export captures/run1 --output messages.parquet
   leveret export captures/run1 --rows deliveries --format jsonl --from 10 --to 20`, set)
+	fmt.Fprintln(w, "\nWhat stands in the column integrity of messages")
+	for _, m := range integrity.Meanings {
+		fmt.Fprintf(w, "  %-26s  %s\n", m.Outcome, m.Text)
+	}
 	fmt.Fprintf(w, "\nWhat --where can ask for\n%s\n", strings.Join(wrapped(strings.Join(analyze.WhereNames(), ", "), 76), "\n"))
 }
 

@@ -148,6 +148,11 @@ func TestExportHelp(t *testing.T) {
 			t.Errorf("the help lacks %s", name)
 		}
 	}
+	for line := range strings.Lines(text[strings.Index(text, "What stands"):]) {
+		if len(line) > 81 {
+			t.Errorf("line of %d characters: %s", len(line), line)
+		}
+	}
 	_, o := options.NewExport()
 	if chosen := selection(o); chosen.FromNS != analyze.All("messages").FromNS || chosen.Producer != -1 || chosen.Check() != nil {
 		t.Errorf("without options: %+v", chosen)
