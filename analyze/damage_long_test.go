@@ -11,6 +11,9 @@ import (
 const (
 	cutsOfAFile  = 200
 	randomDamage = 3000
+
+	recordedHistories = 1000
+	shownHistories    = 20000
 )
 
 // The largest file cut at every byte of its last 64 KiB, which begin in the middle of its batches, and the others at every

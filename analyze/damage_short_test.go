@@ -2,8 +2,11 @@
 
 package analyze
 
-// A sample; make test-long has all places.
+// Samples; make test-long has more.
 const (
 	cutsOfAFile  = 20
 	randomDamage = 150
+
+	recordedHistories = 80
+	shownHistories    = 1000
 )

@@ -41,8 +41,10 @@ type maker struct {
 	*rand.Rand
 	h     *history
 	clock int64
-	// queues holds what is on its way to the consumers, by queue.
-	queues [][]event.Delivery
+	// queues holds what is on its way to the consumers, by queue; of streams, of which each consumer gets all, by consumer.
+	queues, streams [][]event.Delivery
+	// skip is how many more messages a consumer of a stream does not get, as it begins behind them.
+	skip []int
 }
 
 func (g *maker) chance(percent int) bool { return g.IntN(100) < percent }
@@ -57,6 +59,10 @@ func randomHistory(seed uint64) *history {
 	g := &maker{Rand: rand.New(rand.NewPCG(seed, 99)), h: &history{m: plan(0, 0)}, clock: epoch}
 	g.topology()
 	g.queues = make([][]event.Delivery, len(g.h.m.Topology.Queues))
+	g.streams = make([][]event.Delivery, len(g.h.m.Consumers))
+	for range g.streams {
+		g.skip = append(g.skip, []int{0, 0, 1, 20}[g.IntN(4)])
+	}
 	start := []uint64{0, 0, 500, 1<<32 - 5, 3_000_000}[g.IntN(5)]
 	stride := []uint64{1, 1, 1, 64, 512}[g.IntN(5)]
 	messages := 1 + g.IntN(120)
@@ -82,6 +88,9 @@ func (g *maker) topology() {
 	m.Outcome.Queues = nil
 	for q := range 1 + g.IntN(3) {
 		queue := manifest.Queue{Name: fmt.Sprintf("q%d", q), Type: "classic"}
+		if g.chance(20) {
+			queue.Type = "stream"
+		}
 		if g.chance(15) {
 			queue.Arguments = append(queue.Arguments, manifest.Arg{Key: "x-max-length", Value: int64(5)})
 		}
@@ -90,7 +99,7 @@ func (g *maker) topology() {
 		}
 		end := manifest.QueueEnd{Queue: q, Consumed: g.chance(85), Drained: g.chance(80)}
 		end.Drained = end.Drained && end.Consumed
-		if g.chance(50) {
+		if g.chance(50) && queue.Type != "stream" {
 			end.Ready = ptr(int64(g.IntN(20)))
 		}
 		automatic := g.chance(30)
@@ -186,18 +195,34 @@ func (g *maker) enqueue(s sendEvent, trouble int) {
 	}
 	for _, q := range queues {
 		d := event.Delivery{Queue: uint16(q), Producer: uint16(s.producer), Seq: s.seq, Tag: g.h.m.Tag, Body: event.Intact, Due: s.due}
-		switch {
-		case !g.chance(trouble):
-			g.queues[q] = append(g.queues[q], d)
-		case g.chance(30): // lost
-		case g.chance(40):
-			g.queues[q] = append(g.queues[q], d, d)
-		default:
-			g.queues[q] = append(g.queues[q], g.damaged(d))
+		if g.h.m.Topology.Queues[q].Type != "stream" {
+			g.push(&g.queues[q], d, trouble)
+			continue
 		}
-		if n := len(g.queues[q]); n > 1 && g.chance(trouble/2) {
-			g.queues[q][n-1], g.queues[q][n-2] = g.queues[q][n-2], g.queues[q][n-1]
+		for c := range g.h.m.Consumers {
+			switch {
+			case g.h.m.Consumers[c].Queues[0] != q:
+			case g.skip[c] > 0:
+				g.skip[c]--
+			default:
+				g.push(&g.streams[c], d, trouble)
+			}
 		}
+	}
+}
+
+func (g *maker) push(to *[]event.Delivery, d event.Delivery, trouble int) {
+	switch {
+	case !g.chance(trouble):
+		*to = append(*to, d)
+	case g.chance(30): // lost
+	case g.chance(40):
+		*to = append(*to, d, d)
+	default:
+		*to = append(*to, g.damaged(d))
+	}
+	if n := len(*to); n > 1 && g.chance(trouble/2) {
+		(*to)[n-1], (*to)[n-2] = (*to)[n-2], (*to)[n-1]
 	}
 }
 
@@ -228,16 +253,20 @@ func (g *maker) deliverOne(trouble int) {
 	}
 	c := g.IntN(len(g.h.m.Consumers))
 	q := g.h.m.Consumers[c].Queues[0]
-	if len(g.queues[q]) == 0 {
+	from := &g.queues[q]
+	if g.h.m.Topology.Queues[q].Type == "stream" {
+		from = &g.streams[c]
+	}
+	if len(*from) == 0 {
 		return
 	}
-	d := g.queues[q][0]
-	g.queues[q] = g.queues[q][1:]
+	d := (*from)[0]
+	*from = (*from)[1:]
 	d.Redelivered = g.chance(trouble / 3)
 	g.h.deliveries = append(g.h.deliveries, deliveryEvent{c, g.tick(), d})
 	if g.chance(trouble / 3) { // and again: its channel was lost before the ack, perhaps
 		d.Redelivered = g.chance(70)
-		g.queues[q] = append([]event.Delivery{d}, g.queues[q]...)
+		*from = append([]event.Delivery{d}, *from...)
 	}
 }
 

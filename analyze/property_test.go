@@ -14,11 +14,7 @@ import (
 
 // Random histories, recorded and analyzed: every count and every percentile as the reference has them.
 func TestAgainstReference(t *testing.T) {
-	n := uint64(150)
-	if testing.Short() {
-		n = 50
-	}
-	for seed := range n {
+	for seed := range uint64(recordedHistories) {
 		h := randomHistory(seed)
 		want := judgeByReference(h)
 		got, err := Run(t.Context(), []string{h.record(record(t, h.m))}, Options{Tmp: t.TempDir(), By: []string{ByProducer, ByQueue, ByConsumer}})
@@ -174,12 +170,8 @@ func (a *answerLog) Unsent(due int64, answer integrity.Answer, queues int) {
 // The same histories shown to the ledger in any order that keeps the order within each kind: cut into chunks, answers
 // before their sends, and with so little memory that times go to the temporary file and back.
 func TestLedgerInAnyOrder(t *testing.T) {
-	n := uint64(1000)
-	if testing.Short() {
-		n = 200
-	}
 	spilled := 0
-	for seed := range n {
+	for seed := range uint64(shownHistories) {
 		h := randomHistory(seed)
 		want := judgeByReference(h)
 		rng := rand.New(rand.NewPCG(seed, 5))

@@ -36,9 +36,41 @@ type message struct {
 	seq      uint64
 }
 
+// arrival is a message at a queue; at a stream, at one of its consumers (subscription: its number and 1), each of which gets all.
 type arrival struct {
 	message
-	queue int
+	queue, subscription int
+}
+
+func (r *reference) stream(queue int) bool { return r.h.m.Topology.Queues[queue].Type == "stream" }
+
+// arrivals are all places at which a message in a queue should arrive.
+func (r *reference) arrivals(m message, queue int) (as []arrival) {
+	if r.stream(queue) {
+		for c := range r.h.m.Consumers {
+			if r.h.m.Consumers[c].Queues[0] == queue {
+				as = append(as, arrival{m, queue, c + 1})
+			}
+		}
+	}
+	if as == nil {
+		as = append(as, arrival{m, queue, 0})
+	}
+	return as
+}
+
+// begun tells whether a subscription had begun when the message came: that is from the first one of its producer on that it
+// received. A subscription need not begin at the beginning of its stream.
+func (r *reference) begun(a arrival) bool {
+	if a.subscription == 0 {
+		return true
+	}
+	for b := range r.firstAt {
+		if b.subscription == a.subscription && b.producer == a.producer && b.seq <= a.seq {
+			return true
+		}
+	}
+	return false
 }
 
 func judgeByReference(h *history) *reference {
@@ -115,7 +147,10 @@ func (r *reference) readDeliveries() {
 		if e.d.Redelivered {
 			c.Redelivered++
 		}
-		a := arrival{message{int(e.d.Producer), e.d.Seq}, q}
+		a := arrival{message{int(e.d.Producer), e.d.Seq}, q, 0}
+		if r.stream(q) {
+			a.subscription = e.consumer + 1
+		}
 		own := e.d.Tag == r.h.m.Tag && a.producer < len(r.h.m.Producers)
 		switch {
 		case e.d.Body == event.Unstamped || e.d.Body == event.Intact && !own:
@@ -236,9 +271,10 @@ func (r *reference) measureUnsent(s sendEvent) {
 	route := r.h.m.Topology.Routes[s.route]
 	for _, q := range route.Queues {
 		if route.Known && r.h.m.Outcome.Queues[q].Consumed {
-			r.censored[deliveryResponse]++
-			own.censored[deliveryResponse]++
-			r.member(r.h.m.Topology.Queues[q].Name).censored[deliveryResponse]++
+			n := int64(len(r.arrivals(message{}, q)))
+			r.censored[deliveryResponse] += n
+			own.censored[deliveryResponse] += n
+			r.member(r.h.m.Topology.Queues[q].Name).censored[deliveryResponse] += n
 		}
 	}
 }
@@ -263,8 +299,10 @@ func (r *reference) judgeDelivery(m message, s sendEvent) {
 	route := r.h.m.Topology.Routes[s.route]
 	if !route.Known {
 		for q := range r.queues {
-			if at, ok := r.firstAt[arrival{m, q}]; ok {
-				r.measureDelivery(m, q, s, at)
+			for _, a := range r.arrivals(m, q) {
+				if at, ok := r.firstAt[a]; ok {
+					r.measureDelivery(a, s, at)
+				}
 			}
 		}
 		return
@@ -272,31 +310,37 @@ func (r *reference) judgeDelivery(m message, s sendEvent) {
 	if len(route.Queues) == 0 {
 		r.counts.Unroutable++
 	}
-	kind, answered := r.answer[m]
-	refused := r.returned[m] || kind == event.Nack
-	uncommitted := !answered && r.h.m.Producers[m.producer].TxSize > 0
 	for _, q := range route.Queues {
 		r.publish(&r.queues[q], m)
-		at, ok := r.firstAt[arrival{m, q}]
-		refused := refused || uncommitted && !ok && !r.claimed[arrival{m, q}]
-		if !refused {
-			r.expected[q]++
-		}
-		switch {
-		case !r.h.m.Outcome.Queues[q].Consumed:
-		case ok:
-			r.measureDelivery(m, q, s, at)
-		case !refused:
-			r.measure(deliveryService, s, event.None, r.h.m.Topology.Queues[q].Name)
-			if !r.claimed[arrival{m, q}] {
-				r.missing(m, q)
-			}
+		for _, a := range r.arrivals(m, q) {
+			r.judgeArrival(a, s)
 		}
 	}
 }
 
-func (r *reference) measureDelivery(m message, q int, s sendEvent, at int64) {
-	r.measure(deliveryService, s, at, r.h.m.Topology.Queues[q].Name, fmt.Sprintf("consumer %d", r.firstBy[arrival{m, q}]))
+func (r *reference) judgeArrival(a arrival, s sendEvent) {
+	kind, answered := r.answer[a.message]
+	at, ok := r.firstAt[a]
+	uncommitted := !answered && r.h.m.Producers[a.producer].TxSize > 0
+	refused := r.returned[a.message] || kind == event.Nack || uncommitted && !ok && !r.claimed[a]
+	if !refused {
+		r.expected[a.queue]++
+	}
+	switch {
+	case !r.h.m.Outcome.Queues[a.queue].Consumed:
+	case ok:
+		r.measureDelivery(a, s, at)
+	case refused:
+	case r.claimed[a]:
+		r.measure(deliveryService, s, event.None, r.h.m.Topology.Queues[a.queue].Name)
+	case r.begun(a):
+		r.measure(deliveryService, s, event.None, r.h.m.Topology.Queues[a.queue].Name)
+		r.missing(a.message, a.queue)
+	}
+}
+
+func (r *reference) measureDelivery(a arrival, s sendEvent, at int64) {
+	r.measure(deliveryService, s, at, r.h.m.Topology.Queues[a.queue].Name, fmt.Sprintf("consumer %d", r.firstBy[a]))
 }
 
 // publish counts for a queue what became of a message on its way there.
@@ -361,6 +405,8 @@ func (r *reference) finishQueues() {
 			c.Foreign += r.corrupt[q]
 		}
 		switch {
+		case !end.Consumed && r.stream(q): // nothing is taken out of it
+			c.QueuedAtStop = r.expected[q]
 		case !end.Consumed && end.Ready == nil: // nothing is known of them
 		case !end.Consumed:
 			c.QueuedAtStop = min(r.expected[q], *end.Ready)

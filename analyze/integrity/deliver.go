@@ -9,14 +9,16 @@ func (l *Ledger) Deliveries(r *DeliveryRows) {
 		d := l.x.dest(r.Capture, r.Queue[i], r.Consumer[i])
 		c := l.destCounts(d)
 		c.received += int64(j - i)
+		flagged := false
 		for _, flag := range r.Redelivered[i:j] {
 			if flag != 0 {
 				c.redelivered++
+				flagged = true
 			}
 		}
 		switch event.Body(r.Body[i]) {
 		case event.Intact:
-			l.intact(r, i, j, d)
+			l.intact(r, i, j, d, flagged)
 		case event.Unstamped:
 			c.foreign++
 		default:
@@ -50,7 +52,7 @@ func (l *Ledger) own(tag, number uint16) *producer {
 	return l.producer(int(l.x.byTag[tag])-1, number, true)
 }
 
-func (l *Ledger) intact(r *DeliveryRows, i, j int, d int32) {
+func (l *Ledger) intact(r *DeliveryRows, i, j int, d int32, flagged bool) {
 	c, n, seq := l.destCounts(d), j-i, r.Seq[i]
 	p := l.own(r.Tag[i], r.Producer[i])
 	if p == nil || seq > event.MaxSequence {
@@ -61,7 +63,7 @@ func (l *Ledger) intact(r *DeliveryRows, i, j int, d int32) {
 	pg, slot := l.pageFor(p, seq>>l.shift), int(seq)&(l.size-1)
 	a := l.arrivals(pg, d)
 	ln := p.lane(laneKey{dest: d, capture: uint16(r.Capture), number: r.Consumer[i]})
-	plain := !pg.done && pg.routes == nil && seq >= ln.next
+	plain := !flagged && !pg.done && pg.routes == nil && seq >= ln.next
 	if !plain || countSpan(pg.sent, slot, n) < n || countSpan(a.intact, slot, n) > 0 {
 		for k := i; k < j; k++ {
 			l.intactOne(r, k, p, pg, a, ln)
@@ -91,14 +93,21 @@ func (l *Ledger) intactOne(r *DeliveryRows, k int, p *producer, pg *page, a *arr
 	if testBit(a.intact, slot) {
 		// With automatic acks the first delivery was its own ack; else only a clear flag proves that the broker did not
 		// mean to repeat a message whose ack it may not have seen.
-		if !flagged || l.x.dests[d].automatic {
-			c.duplicates++
+		more := int64(1)
+		if !l.x.dests[d].automatic {
+			more = l.repeats.again(repeat{p, seq, d}, flagged, r.Received[k])
+		}
+		c.duplicates += more
+		if more > 0 {
 			l.note(&l.total.duplicateFirst, l.exampleOf(r, k, p, d))
 		}
 		return
 	}
 	setBit(a.intact, slot)
 	c.unique++
+	if flagged && !l.x.dests[d].automatic {
+		l.repeats.first(repeat{p, seq, d}, r.Received[k])
+	}
 	if seq+1 < ln.next && !flagged && !l.x.dests[d].unordered {
 		c.outOfOrder++
 		l.note(&l.total.outOfOrderFirst, l.exampleOf(r, k, p, d))

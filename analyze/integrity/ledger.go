@@ -118,6 +118,7 @@ type Ledger struct {
 	dests     []destCounts  // by destination
 	total     totals
 	strays    []stray
+	repeats   repeats
 	turns     map[turnKey]*turn
 	watch     map[watched][]*example
 }

@@ -242,10 +242,10 @@ func (o *outcomes) ofAbsent(p *producer, pg *page, seq uint64, slot int, d int32
 		return OutcomeUncommitted
 	case !waits:
 		return o.unread[d]
-	case o.l.x.dests[d].stream && o.l.subscribed(p, d, seq>>o.l.shift, slot>>6)>>(slot&63)&1 == 0:
-		return OutcomeBefore
 	case pg.claimed(d, slot):
 		return OutcomeCorrupt
+	case o.l.x.dests[d].stream && o.l.subscribed(p, d, seq>>o.l.shift, slot>>6)>>(slot&63)&1 == 0:
+		return OutcomeBefore
 	case o.absent[d] != "":
 		return o.absent[d]
 	case acked:

@@ -180,7 +180,7 @@ func (l *Ledger) finishRoute(p *producer, pg *page, n uint64, w int, messages ui
 			}
 		})
 		if missing != 0 && l.x.dests[d].stream {
-			before := missing &^ l.subscribed(p, d, n, w)
+			before := missing &^ l.subscribed(p, d, n, w) &^ corrupt
 			missing &^= before
 			for left := before; left != 0; left &= left - 1 { // never to come: no part of a backlog
 				sent, _ := l.timesOf(pg, w<<6+bits.TrailingZeros64(left))
