@@ -20,6 +20,7 @@ type source struct {
 
 	manifest *manifest.Manifest // nil where there is none that can be read
 	final    bool               // it is manifest.json: the recording was closed
+	growing  bool               // it is still being written
 	journal  *journal           // nil where there is none that can be read
 	id       string             // "" if nothing tells
 	tag      uint16
@@ -73,6 +74,7 @@ func openCapture(dir string, index int) (*source, error) {
 		return nil, fmt.Errorf("capture: %s: no %s, %s, %s or %s file in it", dir, manifest.FinalName, manifest.StartName, manifest.JournalName, arrowExt)
 	}
 	c.identify()
+	c.findGrowing()
 	if err := c.openFiles(entries); err != nil {
 		c.close()
 		return nil, err

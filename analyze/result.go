@@ -21,6 +21,7 @@ func (a *analysis) result() *result.Result {
 	}
 	for _, c := range a.captures {
 		r.Captures = append(r.Captures, c.dir)
+		r.Growing = r.Growing || c.growing
 		for _, n := range c.rows {
 			r.Rows += n
 		}
@@ -97,6 +98,9 @@ func describeCapture(r *result.Result, c *source) {
 			}
 			r.ClientCPUNS = &cpu
 		}
+	}
+	if r.StopReason == "" && c.growing {
+		r.StopReason = "not yet: the recording goes on"
 	}
 	if r.StopReason == "" {
 		r.StopReason = "unknown: the recording was not closed"

@@ -69,7 +69,10 @@ func (p *page) verdict(r *result.Result) {
 	if r.Broker.Embedded {
 		p.hanging("", 0, "Embedded broker: this run measures leveret, not RabbitMQ.")
 	}
-	if !r.Complete {
+	switch {
+	case r.Growing:
+		p.hanging(p.paint(yellow, "Growing:")+" ", 9, "the recording goes on; the figures cover what had been written when it was read.")
+	case !r.Complete:
 		p.hanging(p.paint(yellow, "Incomplete:")+" ", 12, "the recording did not end properly; the figures cover what could be read.")
 	}
 	reason := p.clean(r.StopReason)

@@ -36,7 +36,9 @@ type Result struct {
 	// Assertions are those that were made about the run, in their order; one that is not met is a finding, too.
 	Assertions []Assertion `json:"assertions,omitempty"`
 	Complete   bool        `json:"complete"`
-	StopReason string      `json:"stop_reason"`
+	// Growing: a capture was still being written when it was read, and so is not complete yet.
+	Growing    bool   `json:"growing,omitempty"`
+	StopReason string `json:"stop_reason"`
 	// Ends counts the producers and consumers that stopped by themselves, as they were asked to, by why: "consumer limit", ...
 	Ends map[string]int `json:"ends,omitempty"`
 

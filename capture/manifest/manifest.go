@@ -61,6 +61,10 @@ type Manifest struct {
 	// of the latencies.
 	CoalesceNS int64 `json:"coalesce_ns,omitempty"`
 
+	// PID is the process that records, on the host and since the boot that ClockStart names: whether it is still there tells a
+	// recording that goes on from one that was killed. 0 if unknown.
+	PID int `json:"pid,omitempty"`
+
 	ClockStart event.Snapshot  `json:"clock_start"`
 	ClockEnd   *event.Snapshot `json:"clock_end,omitempty"`
 

@@ -325,7 +325,7 @@ func (r *recording) manifest(peer manifest.Broker) *manifest.Manifest {
 		Command: r.command, Options: r.values, Host: hostFacts(), Broker: peer, Topology: *r.layout.Topology,
 		Connections: r.plan.Connections, Producers: r.plan.Producers, Consumers: r.plan.Consumers,
 		Bodies: r.layout.Bodies, Drive: string(r.plan.ChosenDrive()), Pin: string(r.plan.Pin), CoalesceNS: int64(r.plan.CoalesceBound()),
-		ClockStart: r.plan.Clock.Snapshot(),
+		PID: os.Getpid(), ClockStart: r.plan.Clock.Snapshot(),
 	}
 	m.Notes = append(m.Notes, r.notes...)
 	for _, v := range r.variables {
