@@ -10,6 +10,7 @@ import (
 // evidence is what the decision about the limit of a run rests on. Shares are 0 to 1.
 type evidence struct {
 	producers bool
+	idle      bool         // nothing was due: the producers only connected
 	commits   bool         // they publish in transactions, without confirms
 	self      *result.Self // over the window; nil where the recording has none
 	blocked   float64      // connection.blocked, of the time of the connections that publish
@@ -82,8 +83,10 @@ func (a *analysis) evidence() *evidence {
 	if e.self != nil {
 		e.paused = float64(e.self.ReadingPausedNS) / (span * float64(max(1, connections)))
 	}
-	if f.TargetRate != nil && f.SentRate != nil && *f.TargetRate > 0 {
-		e.achieved = *f.SentRate / *f.TargetRate
+	if f.TargetRate != nil && f.SentRate != nil {
+		if e.idle = *f.TargetRate == 0; !e.idle {
+			e.achieved = *f.SentRate / *f.TargetRate
+		}
 	}
 	return e
 }
@@ -99,7 +102,7 @@ func (a *analysis) evidence() *evidence {
 //     only counts if it makes up half of the shortfall at least, and if none does, the client was late by itself.
 func (e *evidence) limit() (result.Limit, string) {
 	switch {
-	case !e.producers:
+	case !e.producers || e.idle:
 		return e.limitOfConsumers()
 	case e.achieved >= keptRate:
 		return result.LimitSchedule, "the schedule: the rate that was asked for was kept"
@@ -169,7 +172,8 @@ func (e *evidence) limitUnobserved() (result.Limit, string) {
 	return result.LimitUnknown, ""
 }
 
-// limitOfConsumers: of a run of consumers alone only the client's own limits can be seen.
+// limitOfConsumers: of a run of consumers alone, and of producers that had nothing to send, only the client's own limits can
+// be seen.
 func (e *evidence) limitOfConsumers() (result.Limit, string) {
 	switch {
 	case e.paused > plainly:

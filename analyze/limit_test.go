@@ -2,7 +2,9 @@ package analyze
 
 import (
 	"context"
+	"math"
 	"path/filepath"
+	"slices"
 	"testing"
 	"time"
 
@@ -46,6 +48,7 @@ func TestLimit(t *testing.T) {
 		{"a rate, and a stall at its end", evidence{achieved: 0.75, self: observed(0, 0.125, 0, 0.75)}, result.LimitBroker, "the broker: producers waited 12 % of the time until it took more from the socket"},
 		{"a rate, and no reason for missing it", evidence{achieved: 0.25, self: observed(0.005, 0, 0, 0.99)}, result.LimitClientCPU,
 			"the client: nothing that its producers waited for explains it (confirms 0.5 %, socket 0 %, recorder 0 % of the time)"},
+		{"nothing due", evidence{achieved: closed, idle: true, self: observed(0, 0, 0, 0.996)}, result.LimitUnknown, ""},
 		{"unobserved", evidence{achieved: closed}, result.LimitUnknown, ""},
 		{"unobserved, rate kept", evidence{achieved: 1}, result.LimitSchedule, "the schedule: the rate that was asked for was kept"},
 		{"unobserved, blocked", evidence{achieved: closed, blocked: 0.75}, result.LimitBroker, "the broker: it blocked publishing (connection.blocked) 75 % of the time"},
@@ -63,6 +66,19 @@ func TestLimit(t *testing.T) {
 	}
 	if got, _ := new(evidence).limit(); got != result.LimitUnknown {
 		t.Errorf("%q", got)
+	}
+}
+
+// A rate of 0: the only message is due at the end of time, and nothing limits what was not asked for.
+func TestNoLimitWhereNothingWasDue(t *testing.T) {
+	m := plan(1, 0)
+	m.Producers[0].Rate, m.Producers[0].PhaseNS = manifest.Rate{Messages: 1, PerNS: math.MaxInt64}, math.MaxInt64
+	r := record(t, m)
+	r.w.Self(&event.Self{At: epoch + 1000*ms, SpanNS: 1000 * ms, PublishingNS: 1000 * ms, Schedule: event.Wait{SumNS: 996 * ms},
+		LateMaxNS: event.None, UnsentMaxBytes: event.None, CPUNS: ms, SchedLatencyP99NS: event.None})
+	got := analyzed(t, r.close())
+	if got.LimitedBy != "" || slices.Contains(codes(got), "generator_limit") {
+		t.Errorf("limited by %q: %v", got.LimitedBy, codes(got))
 	}
 }
 
