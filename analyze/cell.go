@@ -78,6 +78,7 @@ func (c *cell) distribution(bounded bool) *result.Distribution {
 		c.censored.describe(d)
 	}
 	c.answers(d, bounded)
+	raiseBounds(d)
 	return d
 }
 

@@ -50,7 +50,7 @@ func (c *censored) merge(o *censored) {
 
 // rank finds the bounds of the percentiles that fall among the censored messages, given the histogram of the measured
 // ones. A message's latency is not below its bound, so that a percentile is not below what stands at its rank when each
-// bound is taken for a latency. Of a bucket its least value counts, so that the bound holds.
+// bound is taken for a latency. Of a bucket its least value counts, so that the bound holds; see raiseBounds, too.
 func (c *censored) rank(measured *quantile.Histogram, total uint64, asked []wanted) {
 	c.asked = make([]*int64, len(asked))
 	if c.count == 0 {
@@ -78,5 +78,39 @@ func (c *censored) rank(measured *quantile.Histogram, total uint64, asked []want
 func (c *censored) describe(d *result.Distribution) {
 	if c.count > 0 {
 		d.AtLeastNS, d.MaxAtLeastNS, d.AtLeast = &c.least, &c.most, &c.ranked
+	}
+}
+
+// raiseBounds raises the bounds of the percentiles of d to the measured percentiles, all of which are lower ones: a message that
+// was never answered ranks above those that were, and no percentile is below a lower one.
+func raiseBounds(d *result.Distribution) {
+	var measured *int64
+	higher := func(v *int64) {
+		if v != nil && (measured == nil || *v > *measured) {
+			measured = v
+		}
+	}
+	for _, v := range []*int64{d.P50NS, d.P75NS, d.P95NS, d.P99NS, d.P999NS, d.P9999NS} {
+		higher(v)
+	}
+	for i := range d.Asked {
+		higher(d.Asked[i].ValueNS)
+	}
+	if measured == nil {
+		return
+	}
+	raise := func(bound **int64) {
+		if *bound != nil && **bound < *measured {
+			v := *measured
+			*bound = &v
+		}
+	}
+	if b := d.AtLeast; b != nil {
+		for _, bound := range []**int64{&b.P50NS, &b.P75NS, &b.P95NS, &b.P99NS, &b.P999NS, &b.P9999NS} {
+			raise(bound)
+		}
+	}
+	for i := range d.Asked {
+		raise(&d.Asked[i].AtLeastNS)
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"testing"
 
+	"leveret/analyze/quantile"
 	"leveret/analyze/result"
 	"leveret/capture/event"
 	"leveret/capture/manifest"
@@ -112,5 +113,39 @@ func TestNeverSentWithoutConfirms(t *testing.T) {
 	got := analyzed(t, r.close())
 	if got.Latency.Confirm != (result.Latency{}) || got.Latency.Delivery.Response.NeverSent != 2 {
 		t.Errorf("%+v", got.Latency)
+	}
+}
+
+// Of ten messages six are answered after 500 to 505 ms; four that were sent at 700 ms are not, and each is known to have taken
+// 400 ms at least. The median is 504 ms, the fifth; the percentiles above are not below it, nor below the sixth, which was asked for.
+func TestBoundsDoNotFall(t *testing.T) {
+	r := record(t, plan(1, 0))
+	for i := range uint64(6) {
+		r.send(0, i, 1, 0)
+		r.ack(0, i, 1, int64(500+i)*ms)
+	}
+	r.send(0, 6, 4, 700*ms)
+	dir := r.close()
+	for _, x := range []struct {
+		asked []quantile.Percent
+		want  int64
+	}{{nil, 504 * ms}, {[]quantile.Percent{60 * quantile.One, 90 * quantile.One}, 505 * ms}} {
+		got, err := Run(t.Context(), []string{dir}, Options{Percentiles: x.asked, Tmp: t.TempDir()})
+		if err != nil {
+			t.Fatal(err)
+		}
+		d := got.Latency.Confirm.Service
+		if *d.P50NS != 504*ms || *d.AtLeastNS != 400*ms || *d.MaxAtLeastNS != 400*ms || d.MaxBound() != 505*ms {
+			t.Errorf("%+v", d)
+		}
+		ps := d.Percentiles()
+		for i, p := range ps[1:] {
+			if !p.AtLeast || *p.ValueNS != x.want {
+				t.Errorf("asked for %v: percentile %d: %v, want at least %d", x.asked, i+1, value(p.ValueNS), x.want)
+			}
+		}
+		if p, ok := d.Percentile(90); x.asked != nil && (!ok || !p.AtLeast || *p.ValueNS != x.want) {
+			t.Errorf("90 %%: %+v, want at least %d", p, x.want)
+		}
 	}
 }

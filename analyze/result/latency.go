@@ -74,7 +74,8 @@ type Confidence struct {
 }
 
 // Bounds of the percentiles that fall among the censored messages, nil for the others: the value that would stand at the
-// percentile's rank if each censored message had been answered at its bound, to within a hundredth below.
+// percentile's rank if each censored message had been answered at its bound, to within a hundredth below, or the highest
+// measured percentile of the distribution, where that is more: no percentile is below a lower one.
 type Bounds struct {
 	P50NS   *int64 `json:"p50_ns"`
 	P75NS   *int64 `json:"p75_ns"`

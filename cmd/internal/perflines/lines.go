@@ -284,8 +284,9 @@ func latencyOf(d *result.Distribution, messages int64) (q perftest.Latency) {
 	}
 	p := d.Percentiles()
 	longest := result.Percentile{ValueNS: d.MaxNS}
-	if d.Censored > 0 && d.MaxAtLeastNS != nil && (d.MaxNS == nil || *d.MaxAtLeastNS >= *d.MaxNS) {
-		longest = result.Percentile{ValueNS: d.MaxAtLeastNS, AtLeast: true}
+	if d.Censored > 0 && d.MaxAtLeastNS != nil {
+		most := d.MaxBound()
+		longest = result.Percentile{ValueNS: &most, AtLeast: true}
 	}
 	for i, v := range []result.Percentile{{ValueNS: d.MinNS}, p[0], p[1], p[2], p[3], longest} {
 		if v.ValueNS == nil {

@@ -257,6 +257,8 @@ func TestLatencyOfTheAnalysis(t *testing.T) {
 	whole := result.Distribution{Count: 10, MinNS: at(1), P50NS: at(2), P75NS: at(3), P95NS: at(4), P99NS: at(5), MaxNS: at(6)}
 	censored := whole
 	censored.Censored, censored.P95NS, censored.P99NS, censored.AtLeastNS, censored.MaxAtLeastNS = 2, nil, nil, at(7), at(8)
+	outlier := censored // what was answered took longer than is known of the others
+	outlier.MaxNS = at(9)
 	for _, c := range []struct {
 		d        *result.Distribution
 		messages int64
@@ -264,6 +266,7 @@ func TestLatencyOfTheAnalysis(t *testing.T) {
 	}{
 		{&whole, 10, "1/2/3/4/5/6 us"},
 		{&censored, 10, "1/2/3/>=7/>=7/>=8 us"},
+		{&outlier, 10, "1/2/3/>=7/>=7/>=9 us"},
 		{&result.Distribution{Censored: 3, AtLeastNS: at(7), MaxAtLeastNS: at(8)}, 0, "n/a (messages without an answer)"},
 		{nil, 0, "0/0/0/0/0/0 us"},
 		{nil, 3, "n/a (no timestamp)"},
