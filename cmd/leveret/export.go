@@ -247,11 +247,11 @@ func (o *output) discard() {
 }
 
 // readerGone tells whether nobody reads standard output any more.
-func (o *output) readerGone() bool {
-	if o.path != "" || o.sink.err == nil {
-		return false
-	}
+func (o *output) readerGone() bool { return o.path == "" && pipeClosed(o.sink.err) }
+
+// pipeClosed tells whether writing failed because nobody reads any more, as behind head: no fault of anybody's.
+func pipeClosed(err error) bool {
 	const brokenPipe, noData = syscall.Errno(109), syscall.Errno(232) // of Windows
-	return errors.Is(o.sink.err, syscall.EPIPE) || errors.Is(o.sink.err, io.ErrClosedPipe) ||
-		runtime.GOOS == "windows" && (errors.Is(o.sink.err, brokenPipe) || errors.Is(o.sink.err, noData))
+	return errors.Is(err, syscall.EPIPE) || errors.Is(err, io.ErrClosedPipe) ||
+		runtime.GOOS == "windows" && (errors.Is(err, brokenPipe) || errors.Is(err, noData))
 }

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"slices"
@@ -21,6 +22,7 @@ import (
 type outputs struct {
 	lines   *perflines.Lines     // nil: none
 	metrics *prometheus.Endpoint // nil: none
+	printed *printed             // standard output, where it is PerfTest's; else nil
 	panel   bool                 // the panel, or lines of progress, on standard error
 }
 
@@ -143,7 +145,7 @@ func (out *outputs) close() error {
 		out.metrics.Close()
 	}
 	if out.lines != nil {
-		return out.lines.Close()
+		return errors.Join(out.lines.Close(), out.printed.err())
 	}
-	return nil
+	return out.printed.err()
 }

@@ -132,6 +132,27 @@ func TestPerfTestOutputOfARunThatIsInterrupted(t *testing.T) {
 	}
 }
 
+// Lines that cannot be written do not end the run, and are told of once at its end; a reader that went away is no fault.
+func TestPerfTestLinesThatCannotBeWritten(t *testing.T) {
+	uri := rabbitmqtest.Shared(t).URI(t)
+	for _, c := range []struct {
+		out  io.Writer
+		code int
+		says int
+	}{{fullDisk{}, exitFailed, 1}, {&closedPipe{taken: 100_000}, exitOK, 0}} {
+		for _, more := range []string{"--quiet=false", "--verbose"} {
+			var stderr bytes.Buffer
+			code := run(t.Context(), []string{"perf-test", "-h", uri, "-u", "q", "-c", "10", "-C", "20", more, "--capture", filepath.Join(t.TempDir(), "a")},
+				strings.NewReader(""), c.out, &stderr)
+			text := stderr.String()
+			if code != c.code || strings.Count(text, "lines of standard output could not be written: no space left on device") != c.says ||
+				!strings.Contains(text, "verdict PASS: 20 sent, 20 confirmed, 20 received") || strings.Contains(text, "broken pipe") {
+				t.Errorf("%T %s: exit %d\n%s", c.out, more, code, text)
+			}
+		}
+	}
+}
+
 // leveret run has the CSV too, and PerfTest's lines where their format is asked for; standard output stays the report's.
 func TestRunWritesPerfTestsCSV(t *testing.T) {
 	dir := t.TempDir()

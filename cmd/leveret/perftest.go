@@ -101,8 +101,11 @@ func newPerfTest(args []string, s streams) (*recording, error) {
 		fmt.Fprintln(s.err, "note:", note)
 	}
 	namePerfTest(o, time.Now())
+	lines := &printed{to: s.out}
+	s.out = lines
 	r := &recording{options: o, streams: s, values: set.Values(), given: set.Changed, command: in.Shown,
-		variables: in.Environment, notes: in.Notes, trusting: in.Trusting, perfTest: true}
+		variables: in.Environment, notes: in.Notes, trusting: in.Trusting, perfTest: true,
+		outputs: outputs{printed: lines}}
 	if err := r.prepare(); err != nil {
 		return nil, &options.UsageError{Command: "perf-test", Err: err}
 	}
