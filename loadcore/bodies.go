@@ -32,7 +32,18 @@ func ReadBodies(files []string) (pool [][]byte, about []manifest.Body, err error
 	return pool, about, nil
 }
 
+// readBody reads a regular file of at most so many bytes. What it is, is looked at before it is opened: opening a named pipe waits
+// for whoever writes to it.
 func readBody(name string, most int) ([]byte, error) {
+	info, err := os.Stat(name)
+	switch {
+	case err != nil:
+		return nil, err // names the file
+	case !info.Mode().IsRegular():
+		return nil, fmt.Errorf("%s: is no regular file: name a file whose content is the body, of at most %d MiB (all bodies together)", name, MaxBodyPool>>20)
+	case info.Size() > int64(most):
+		return nil, tooLarge(name, info.Size())
+	}
 	f, err := os.Open(name)
 	if err != nil {
 		return nil, err // names the file
@@ -42,10 +53,14 @@ func readBody(name string, most int) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	if len(b) > most {
-		return nil, fmt.Errorf("%s: with it the bodies have more than %d MiB together, which is the most", name, MaxBodyPool>>20)
+	if len(b) > most { // it has grown
+		return nil, tooLarge(name, int64(len(b)))
 	}
 	return b, nil
+}
+
+func tooLarge(name string, size int64) error {
+	return fmt.Errorf("%s has %d bytes: with it the bodies have more than %d MiB together, which is the most; name a smaller file", name, size, MaxBodyPool>>20)
 }
 
 // Bounds of JSONBodies.

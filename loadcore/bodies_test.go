@@ -32,12 +32,13 @@ func TestReadBodies(t *testing.T) {
 		t.Fatal(err)
 	}
 	f.Close()
-	for _, c := range []struct{ file, want string }{{filepath.Join(dir, "none"), "none"}, {dir, dir}} {
+	for _, c := range []struct{ file, want string }{{filepath.Join(dir, "none"), "none"}, {dir, dir + ": is no regular file"}, {os.DevNull, os.DevNull + ": is no regular file"},
+		{huge, "huge has 536870913 bytes: with it the bodies have more than 512 MiB"}} {
 		if _, _, err := ReadBodies([]string{one, c.file}); err == nil || !strings.Contains(err.Error(), "--body: ") || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: %v", c.file, err)
 		}
 	}
-	if _, err := readBody(huge, 1000); err == nil || !strings.Contains(err.Error(), "huge: with it the bodies have more than 512 MiB") {
+	if _, err := readBody(huge, 1000); err == nil || !strings.Contains(err.Error(), "huge has 536870913 bytes") {
 		t.Errorf("%v", err)
 	}
 	if _, _, err := ReadBodies(nil); err == nil {

@@ -81,7 +81,8 @@ func queueFile(path string) ([]string, error) {
 	var names []string
 	lines := map[string]int{}
 	scanner := bufio.NewScanner(f)
-	for n := 1; scanner.Scan(); n++ {
+	n := 1
+	for ; scanner.Scan(); n++ {
 		name := strings.TrimSpace(strings.TrimPrefix(scanner.Text(), "\ufeff"))
 		switch first := lines[name]; {
 		case name == "":
@@ -96,8 +97,11 @@ func queueFile(path string) ([]string, error) {
 		lines[name] = n
 		names = append(names, name)
 	}
-	if err := scanner.Err(); err != nil {
-		return nil, fmt.Errorf("--queue-file=%s: after line %d: %w", path, len(lines), err)
+	switch err := scanner.Err(); {
+	case errors.Is(err, bufio.ErrTooLong):
+		return nil, fmt.Errorf("--queue-file=%s: line %d has more than %d bytes, and a queue's name at most %d; write one name a line", path, n, bufio.MaxScanTokenSize-1, mostNameSize)
+	case err != nil:
+		return nil, fmt.Errorf("--queue-file=%s: line %d: %w", path, n, err)
 	}
 	if len(names) == 0 {
 		return nil, fmt.Errorf("--queue-file=%s: names no queue; write one name a line", path)

@@ -161,10 +161,10 @@ func TestQueueFile(t *testing.T) {
 		t.Errorf("notes %q", l.Notes)
 	}
 	for text, want := range map[string]string{
-		"a\nb\na\n":                       `line 3 names the queue "a" again, after line 1`,
-		"\n \n":                           "names no queue",
-		"a\n" + strings.Repeat("b", 256):  "line 2 has 256 bytes",
-		strings.Repeat("b", 1<<17) + "\n": "token too long",
+		"a\nb\na\n":                          `line 3 names the queue "a" again, after line 1`,
+		"\n \n":                              "names no queue",
+		"a\n" + strings.Repeat("b", 256):     "line 2 has 256 bytes",
+		"a\n\n" + strings.Repeat("b", 1<<17): "line 3 has more than 65535 bytes, and a queue's name at most 255",
 	} {
 		write(text)
 		if _, err := laidOut(t, "--queue-file", path); err == nil || !strings.Contains(err.Error(), want) || !strings.Contains(err.Error(), "--queue-file="+path) {
