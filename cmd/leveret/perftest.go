@@ -120,7 +120,7 @@ func namePerfTest(o *options.Run, now time.Time) {
 	}
 	if o.Capture == "" {
 		safe := strings.Map(func(r rune) rune {
-			if r < ' ' || strings.ContainsRune(`/\:*?"<>|`, r) {
+			if strings.ContainsRune(`/\:*?"<>|`, r) {
 				return '-'
 			}
 			return r

@@ -85,7 +85,7 @@ func (p *PerfTest) take(w word, args []string, i int, given map[*Option]string) 
 			if o.Redact != nil {
 				return i, fmt.Errorf("%s: %w", w.spelling, err)
 			}
-			return i, fmt.Errorf("%s %s: %w", w.spelling, v, err)
+			return i, fmt.Errorf("%s %s: %w", w.spelling, inLine(v), err)
 		}
 	}
 	return i, nil

@@ -46,7 +46,7 @@ func (s *Set) fromEnvironment(names map[*Option]string, lookup func(string) (str
 		before := o.value.String()
 		for _, word := range o.words(text) {
 			if err := s.set(o, word); err != nil {
-				return nil, fmt.Errorf("environment variable %s=%s (option --%s): %w; unset it%s", name, o.show(text), o.Name, err, s.orPrefix())
+				return nil, fmt.Errorf("environment variable %s=%s (option --%s): %w; unset it%s", name, inLine(o.show(text)), o.Name, err, s.orPrefix())
 			}
 		}
 		if o.Arg == "" && o.value.String() == before && o.Group != groupJVM {

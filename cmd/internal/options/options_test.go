@@ -110,6 +110,29 @@ func TestMistakesNameOptionValueAndRemedy(t *testing.T) {
 	}
 }
 
+// The name of a run stands in lines, and in names of at most 255 bytes.
+func TestNameOfARun(t *testing.T) {
+	for _, c := range []struct{ id, want string }{
+		{strings.Repeat("x", 200), ""},
+		{strings.Repeat("\u00fc", 100), ""},
+		{strings.Repeat("x", 300), strings.Repeat("x", 80) + "...: has 300 bytes, and at most 200 are possible"},
+		{"a\nb", `"a\nb": must be without line breaks and control characters`},
+		{"a\u2028b", "must be without line breaks"},
+		{"a\x1b[2Jb", `"a\x1b[2Jb": must be without line breaks and control characters`},
+	} {
+		_, run, err := parseRun(t, "--id", c.id)
+		perf, _, perfErr := parsePerfTest(t, func(string) (string, bool) { return "", false }, "-d", c.id)
+		for _, err := range []error{err, perfErr} {
+			if c.want == "" && err != nil || c.want != "" && (err == nil || !strings.Contains(err.Error(), c.want) || strings.ContainsAny(err.Error(), "\n\x1b\u2028")) {
+				t.Errorf("%.20q: %v, want %q", c.id, err, c.want)
+			}
+		}
+		if c.want == "" && (run.ID != c.id || perf.ID != c.id) {
+			t.Errorf("%q %q", run.ID, perf.ID)
+		}
+	}
+}
+
 func TestHelpIsAskedForByFlag(t *testing.T) {
 	for _, arg := range []string{"-h", "--help"} {
 		if _, _, err := parseRun(t, arg); err != pflag.ErrHelp {

@@ -38,9 +38,9 @@ func (r *Run) metricsOptions() []*Option {
 }
 
 func (r *Run) recordOptions(d dialect) []*Option {
-	id := fileName(&r.ID)
+	id := fileName(runName(&r.ID))
 	if d.perfTest {
-		id = notEmpty(text(&r.ID, ""))
+		id = notEmpty(runName(&r.ID))
 	}
 	return []*Option{
 		{Name: "id", PerfTest: []string{"d"}, Arg: "ID", Group: groupRecord, value: id, Help: "name of the run; without it one made of date and time"},

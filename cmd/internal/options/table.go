@@ -202,7 +202,7 @@ func (s *Set) explain(err error) error {
 		if o.Redact != nil {
 			return fmt.Errorf("--%s: %w", o.Name, e.Unwrap())
 		}
-		return fmt.Errorf("--%s=%s: %w", o.Name, e.GetValue(), e.Unwrap())
+		return fmt.Errorf("--%s=%s: %w", o.Name, inLine(e.GetValue()), e.Unwrap())
 	}
 	return err
 }

@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 	"time"
+	"unicode"
 
 	"leveret/capture/manifest"
 )
@@ -258,15 +259,48 @@ func parseRate(s string) (manifest.Rate, error) {
 	return manifest.Rate{Messages: n, PerNS: per}, nil
 }
 
-// fileName is a text that can be the name of a directory.
-func fileName(p *string) value {
-	v := text(p, "")
+// maxID is how long the name of a run may be, in bytes. Directories and queues are named after it with some characters more, and
+// their names have at most 255 bytes.
+const maxID = 200
+
+// runName is a text that stands in lines and names: one line of at most maxID bytes.
+func runName(p *string) value {
+	return value{func() string { return *p }, func(s string) error {
+		switch {
+		case len(s) > maxID:
+			return fmt.Errorf("has %d bytes, and at most %d are possible: it names the run, its directory and queues", len(s), maxID)
+		case strings.ContainsFunc(s, breaksLines):
+			return errors.New("must be without line breaks and control characters: it stands in every line of output")
+		}
+		*p = s
+		return nil
+	}, "text"}
+}
+
+func breaksLines(r rune) bool { return unicode.IsControl(r) || r == '\u2028' || r == '\u2029' }
+
+// fileName is a name that can be one of a directory, too.
+func fileName(v value) value {
+	plain := v.set
 	v.set = func(s string) error {
 		if s == "" || s == "." || s == ".." || strings.ContainsAny(s, "/\\\x00") {
 			return errors.New("must be a name without slashes: it names the run and its directory")
 		}
-		*p = s
-		return nil
+		return plain(s)
 	}
 	return v
+}
+
+// mostShown is how many bytes of a value stand in an error.
+const mostShown = 80
+
+// inLine is a value as an error repeats it: on one line, and not all of it where it is long.
+func inLine(s string) string {
+	if len(s) > mostShown {
+		s = strings.ToValidUTF8(s[:mostShown], "") + "..."
+	}
+	if strings.ContainsFunc(s, breaksLines) {
+		return strconv.Quote(s)
+	}
+	return s
 }
