@@ -123,7 +123,7 @@ func TestPerfTestMistakesEndWithTwo(t *testing.T) {
 		{"-q 10 -A 20 -y 1", "--multi-ack-every=20 with --qos=10"}, // C081
 		{"-x 1 60", `unexpected word "60"`},
 		{"-nonsense", "unknown option -nonsense"},
-		{"-P 0", "-P 0: must be at least 100ms"},
+		{"-P 0", "-P 0: must be at least 0.1 s"},
 		{"-mda", "--metrics-prometheus"},
 		{"-ei 2 -x 1", "--expected-instances=2: the instances know one another by --id"},
 		// C043

@@ -26,7 +26,7 @@ func TestPerfTestCommandLines(t *testing.T) {
 		{"-x1 -y0 -z60 -c-1", func(r *Run) bool {
 			return r.Producers == 1 && r.Consumers == 0 && r.Time == time.Minute && r.Confirm == -1
 		}},
-		{"-c -1 -r -1 -R -1.0 -sst -1 -sul -1 -st -1", func(r *Run) bool {
+		{"-c -1 -r -1.0 -R -1.0 -sst -1 -sul -1 -st -1", func(r *Run) bool {
 			return r.Confirm == -1 && r.Rate == manifest.Rate{} && !r.Idle && r.ConsumerRate == manifest.Rate{} &&
 				r.ServersStartupTimeout == 0 && r.ServersUpLimit == 0 && r.DrainTimeout == 0 && r.ShutdownTimeout == 0
 		}},
@@ -189,8 +189,13 @@ func TestPerfTestMistakes(t *testing.T) {
 		{"-x 1 2", `unexpected word "2"`},
 		{"-- 5", `unexpected word "5"`},
 		{"-ad perhaps", "-ad perhaps: must be true or false"},
-		{"-P 0", "-P 0: must be at least 100ms"},
-		{"-P 0.05", "must be at least 100ms"},
+		{"-r -5", "-r -5: must not be negative; only -1 means no limit"},
+		{"-r -0.5", "only -1 means no limit"},
+		{"-R -2", "only -1 means no limit"},
+		{"-ct 0", "-ct 0: must be at least 0.001 s"},
+		{"-C 99999999999999999999", "is too large"},
+		{"-P 0", "-P 0: must be at least 0.1 s"},
+		{"-P 0.05", "must be at least 0.1 s"},
 		{"-f persistent 60", `"60" is none of persistent, mandatory`},
 		{"-p=some", "must be strict"},
 		{"-mda", "-mda: export to Datadog is not offered: give --metrics-prometheus"},

@@ -182,7 +182,7 @@ func consumerRate(p *manifest.Rate) value {
 	v := rate(p, nil)
 	plain := v.set
 	v.set = func(s string) error {
-		if f, err := strconv.ParseFloat(s, 64); err == nil && f <= 0 {
+		if f, err := strconv.ParseFloat(s, 64); err == nil && f == 0 {
 			s = "-1"
 		}
 		return plain(s)

@@ -26,7 +26,7 @@ type Schedule struct {
 
 func (s *Schedule) options(d dialect) []*Option {
 	return []*Option{
-		{Name: "rate", PerfTest: []string{"r"}, Arg: "MSG/S", Group: groupProduce, value: d.unlimited(rate(&s.Rate, &s.Idle)), Help: "messages per second of each producer channel, evenly spaced; -1: as fast as the broker takes them; 0: none, the producers only connect"},
+		{Name: "rate", PerfTest: []string{"r"}, Arg: "MSG/S", Group: groupProduce, value: rate(&s.Rate, &s.Idle), Help: "messages per second of each producer channel, evenly spaced; -1: as fast as the broker takes them; 0: none, the producers only connect"},
 		{Name: "publishing-interval", PerfTest: []string{"P"}, Arg: "SECONDS", Group: groupProduce, value: ifGiven(seconds(&s.Interval, 0, 100*time.Millisecond)), Help: "one message of each producer channel every so many seconds, at least 0.1; the first one within the first interval, see --producer-random-start-delay"},
 		{Name: "variable-rate", PerfTest: []string{"vr"}, Arg: "RATE:SECONDS", Many: true, Group: groupProduce, value: stages(&s.Stages, parseStep), Help: "a rate for a time; repeatable: one after the other, for ever; rate 0: a pause"},
 		{Name: "ramp", Arg: "FROM:TO:SECONDS", Group: groupProduce, value: stages(&s.Stages, parseRamp), Help: "a rate that goes evenly from one to the other; repeatable, also between --variable-rate"},
@@ -62,21 +62,6 @@ func (s *Schedule) Check(given func(name string) bool) error {
 // Timed tells whether messages have due times.
 func (s *Schedule) Timed() bool {
 	return s.Idle || s.Rate.Messages > 0 || s.Interval > 0 || len(s.Stages) > 0
-}
-
-// unlimited takes any negative rate for -1, as PerfTest does. Only in its dialect.
-func (d dialect) unlimited(v value) value {
-	if !d.perfTest {
-		return v
-	}
-	plain := v.set
-	v.set = func(s string) error {
-		if f, err := strconv.ParseFloat(s, 64); err == nil && f < 0 {
-			s = "-1"
-		}
-		return plain(s)
-	}
-	return v
 }
 
 func (d dialect) delayHelp() string {
@@ -151,8 +136,8 @@ func stageRate(s string) (manifest.Rate, error) {
 	if f, err := strconv.ParseFloat(s, 64); err == nil && f == 0 && !math.Signbit(f) {
 		return manifest.Rate{PerNS: 1e9}, nil
 	}
-	if s == "-1" {
-		return manifest.Rate{}, errors.New("-1 has no place in a rate that varies: every stage has a rate, 0 or more")
+	if f, err := strconv.ParseFloat(s, 64); err == nil && f < 0 {
+		return manifest.Rate{}, errors.New("a negative rate has no place in a rate that varies: every stage has a rate, 0 or more")
 	}
 	return parseRate(s)
 }
@@ -188,6 +173,9 @@ func unsigned(p *uint64, initial uint64) value {
 	*p = initial
 	return value{func() string { return strconv.FormatUint(*p, 10) }, func(s string) error {
 		n, err := strconv.ParseUint(s, 10, 64)
+		if errors.Is(err, strconv.ErrRange) {
+			return fmt.Errorf("is too large: must be from 0 to %d", uint64(math.MaxUint64))
+		}
 		if err != nil {
 			return errors.New("must be a whole number from 0 up")
 		}

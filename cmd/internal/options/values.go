@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"math/bits"
 	"strconv"
 	"strings"
 	"time"
@@ -96,10 +95,14 @@ func integer[T int | int64](p *T, initial, least, most T) value {
 	*p = initial
 	return value{func() string { return strconv.FormatInt(int64(*p), 10) }, func(s string) error {
 		n, err := strconv.ParseInt(s, 10, 64)
-		if err != nil {
+		switch {
+		case errors.Is(err, strconv.ErrRange) && n < 0:
+			return fmt.Errorf("is too small: must be from %d to %d", least, most)
+		case errors.Is(err, strconv.ErrRange):
+			return fmt.Errorf("is too large: must be from %d to %d", least, most)
+		case err != nil:
 			return errors.New("must be a whole number, in digits alone")
-		}
-		if n < int64(least) || n > int64(most) {
+		case n < int64(least) || n > int64(most):
 			return fmt.Errorf("must be from %d to %d", least, most)
 		}
 		*p = T(n)
@@ -129,7 +132,7 @@ func seconds(p *time.Duration, initial, least time.Duration) value {
 			return err
 		}
 		if d < least {
-			return fmt.Errorf("must be at least %v", least)
+			return fmt.Errorf("must be at least %s s", strconv.FormatFloat(least.Seconds(), 'f', -1, 64))
 		}
 		*p = d
 		return nil
@@ -198,11 +201,11 @@ func parseSize(s string) (int64, error) {
 			continue
 		}
 		n, err := strconv.ParseInt(strings.TrimSpace(digits), 10, 64)
-		if err != nil || n < 0 {
+		if n < 0 || err != nil && !errors.Is(err, strconv.ErrRange) {
 			break
 		}
-		if hi, _ := bits.Mul64(uint64(n), uint64(u.bytes)); hi != 0 || n > math.MaxInt64/u.bytes {
-			break
+		if err != nil || n > math.MaxInt64/u.bytes {
+			return 0, errors.New("is too large: must be at most 1 TiB")
 		}
 		return n * u.bytes, nil
 	}
@@ -234,7 +237,10 @@ func rate(p *manifest.Rate, none *bool) value {
 const maxRateDecimals = 6
 
 func parseRate(s string) (manifest.Rate, error) {
-	if s == "-1" {
+	if f, err := strconv.ParseFloat(s, 64); err == nil && f < 0 {
+		if f != -1 {
+			return manifest.Rate{}, errors.New("must not be negative; only -1 means no limit, as fast as the broker takes them")
+		}
 		return manifest.Rate{}, nil
 	}
 	whole, fraction, _ := strings.Cut(s, ".")
@@ -243,6 +249,9 @@ func parseRate(s string) (manifest.Rate, error) {
 	}
 	digits := whole + fraction
 	n, err := strconv.ParseInt(digits, 10, 64)
+	if errors.Is(err, strconv.ErrRange) {
+		return manifest.Rate{}, errors.New("is too large: must be at most 1000000000")
+	}
 	if err != nil || strings.HasPrefix(s, "-") || strings.HasPrefix(s, "+") {
 		return manifest.Rate{}, errors.New("must be messages per second, such as 1000 or 0.5; -1 means as fast as the broker takes them")
 	}
