@@ -133,6 +133,7 @@ func (a *analysis) findFacts() {
 		}
 		a.manifestFacts(c)
 	}
+	a.stoodStill()
 	a.followConnections()
 	a.latency.negatives(f)
 }

@@ -13,6 +13,7 @@ type observed struct {
 	intervals [][]*event.Self // by interval, then by capture; nil where there is none
 	batches   batchSizes
 	frames    frameSizes
+	late      []lateLook
 }
 
 func (v *visitor) self(r *rows) {
@@ -27,6 +28,7 @@ func (v *visitor) self(r *rows) {
 			}
 		}
 		v.a.observe(r.batch.capture.index, &s)
+		v.a.lookedLate(r.batch.capture, &s)
 	}
 }
 

@@ -7,16 +7,7 @@ import (
 	"leveret/capture/event"
 )
 
-// How often the process looks at itself. The finer step is for short runs, and only while there are so few lanes that
-// looking at all of them costs nothing.
-const (
-	sampleStep      = time.Second
-	sampleStepFine  = 100 * time.Millisecond
-	sampleFineFor   = 10 * time.Second
-	sampleFineLanes = 1000
-
-	unsentConnections = 256 // that are asked for what is in their sockets
-)
+const unsentConnections = 256 // that are asked for what is in their sockets
 
 // sampler records, at every interval from the barrier on, what the process has noticed of itself. It reads counters that the
 // data plane keeps, and never waits for
@@ -79,17 +70,13 @@ func (e *engine) newSampler(barrier int64) *sampler {
 }
 
 func (s *sampler) run() {
-	fine := len(s.producers)+len(s.conns) <= sampleFineLanes
 	timer := time.NewTimer(0)
 	defer timer.Stop()
 	<-timer.C
 	for due := s.begun; ; {
-		step := sampleStep
-		if fine && due-s.begun < int64(sampleFineFor) {
-			step = sampleStepFine
-		}
+		step := event.SelfStepNS(due-s.begun, len(s.producers), len(s.conns))
 		for now := s.eng.clock.Now(); due <= now; {
-			due += int64(step)
+			due += step
 		}
 		timer.Reset(time.Duration(due - s.eng.clock.Now()))
 		select {

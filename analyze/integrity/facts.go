@@ -37,6 +37,8 @@ type Facts struct {
 	Blocked         int64 // times
 	StallNS         int64 // publishing waited for the recorder
 	Stalls          int64
+	ClientStalls    []string // when a recording process did not run itself, one line each
+	ClientStalledNS int64    // for how long at least, over all
 	Spans           []result.Span
 
 	NegativeLatencies int64

@@ -46,6 +46,7 @@ const (
 	CodeGeneratorLimit     = "generator_limit"
 	CodeBacklog            = "backlog"
 	CodeRecorderStall      = "recorder_stall"
+	CodeClientStalled      = "client_stalled"
 	CodeTLSNotVerified     = "tls_not_verified"
 	CodeInterrupted        = "interrupted"
 	CodeClosedLoop         = "closed_loop"
@@ -270,6 +271,8 @@ func (r *report) recording() {
 		r.add(CodeTagClash, result.SeverityInconclusive, 1, nil, "two of the captures stamp their messages with the same tag: their messages cannot be told apart")
 	}
 	r.add(CodeRecorderStall, result.SeverityWarning, f.Stalls, nil, "publishing waited for the recorder %s, %s in all", result.Plural(f.Stalls, "time"), seconds(f.StallNS))
+	r.add(CodeClientStalled, result.SeverityWarning, int64(len(f.ClientStalls)), nil,
+		"the client itself stood still, %s in all: it was stopped, or had no processor, and what took long then tells of it and not of the broker: %s", seconds(f.ClientStalledNS), few(f.ClientStalls))
 	r.add(CodeClockSkew, result.SeverityWarning, f.NegativeLatencies, nil, "%s below zero: the clocks of sender and receiver disagree", result.Plural(f.NegativeLatencies, "latency value"))
 	if len(f.ClocksDiffer) > 0 {
 		r.add(CodeClocksDiffer, result.SeverityWarning, 1, nil, "the captures are of different hosts: %s", strings.Join(f.ClocksDiffer, "; "))

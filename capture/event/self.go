@@ -45,6 +45,23 @@ type Self struct {
 	Goroutines        int64 // likewise
 }
 
+// How often a process looks at itself, in nanoseconds. The finer step is for short runs, and only while there are so few
+// producers and connections that looking at all of them costs nothing.
+const (
+	selfStep      = 1e9
+	selfStepFine  = 1e8
+	selfFineFor   = 1e10
+	selfFineLanes = 1000
+)
+
+// SelfStepNS is how long after an observation, made so many nanoseconds after the barrier, the next one is due at most.
+func SelfStepNS(sinceBarrierNS int64, producers, connections int) int64 {
+	if sinceBarrierNS < selfFineFor && producers+connections <= selfFineLanes {
+		return selfStepFine
+	}
+	return selfStep
+}
+
 // Wait is time spent waiting in one interval.
 type Wait struct {
 	SumNS int64
