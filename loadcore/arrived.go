@@ -19,7 +19,7 @@ func (r *run) confirmNotes() (notes []string) {
 			if p.tx != nil {
 				what = "uncommitted"
 			}
-			notes = append(notes, fmt.Sprintf("producer %d: %d messages %s", p.index, n, what))
+			notes = append(notes, fmt.Sprintf("producer %d: %s %s", p.index, messages(n), what))
 		}
 	}
 	return notes

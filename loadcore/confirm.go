@@ -118,10 +118,24 @@ func (p *producer) unsettled() int {
 	return 0
 }
 
-// unsettledText says what unsettled messages are.
-func (p *producer) unsettledText() string {
-	if p.tx != nil {
-		return "not committed"
+// unsettledText says what n unsettled messages are: "2 messages were not confirmed".
+func (p *producer) unsettledText(n int) string { return notSettled(n, p.tx != nil) }
+
+func notSettled(n int, committed bool) string {
+	verb, what := "were", "confirmed"
+	if n == 1 {
+		verb = "was"
 	}
-	return "not confirmed"
+	if committed {
+		what = "committed"
+	}
+	return fmt.Sprintf("%s %s not %s", messages(n), verb, what)
+}
+
+// messages counts them in words: "1 message".
+func messages(n int) string {
+	if n == 1 {
+		return "1 message"
+	}
+	return fmt.Sprintf("%d messages", n)
 }

@@ -1,6 +1,7 @@
 package loadcore
 
 import (
+	"errors"
 	"fmt"
 	"strings"
 	"testing"
@@ -114,6 +115,41 @@ func TestConnectionDroppedWithConfirmsPending(t *testing.T) {
 	}
 	if !strings.Contains(out.StopReason, "not all of them as planned") {
 		t.Errorf("stop reason %q", out.StopReason)
+	}
+}
+
+// A write call that carries five messages breaks off after the first byte of the second: three were not sent, so that no
+// confirm is missing for them. Two are not confirmed, or, with one byte, one.
+func TestUnsentMessagesAreNotUnconfirmed(t *testing.T) {
+	for _, x := range []struct {
+		taken int // whole messages before the byte
+		note  string
+		text  string
+	}{
+		{1, "producer 0: 2 messages unconfirmed", "; 2 messages were not confirmed"},
+		{0, "producer 0: 1 message unconfirmed", "; 1 message was not confirmed"},
+	} {
+		e, _ := bare([]manifest.Producer{{Size: 12, Confirm: 5, Batch: 5, Limit: 5}}, nil)
+		p := e.producers[0]
+		c := e.conns[0]
+		n := p.take()
+		p.stamp(n)
+		p.ch.conn.out.lock()
+		if n != 5 || !p.begin(n) {
+			t.Fatalf("%d to send", n)
+		}
+		e.connectionLost(c, loss{text: "gone"}) // the reader may notice it first
+		p.written(n, x.taken*len(p.enc.frames(1))+1, errors.New("broken pipe"))
+		e.describeLosses()
+		if got := (&run{engine: e}).confirmNotes(); len(got) != 1 || got[0] != x.note {
+			t.Errorf("%q, want %q", got, x.note)
+		}
+		if got := e.failures[0].Text; got != "gone"+x.text {
+			t.Errorf("%q, want %q behind", got, x.text)
+		}
+		if p.count.sent.Load() != int64(x.taken)+1 || p.count.notSent.Load() != 4-int64(x.taken) {
+			t.Errorf("%d sent, %d not", p.count.sent.Load(), p.count.notSent.Load())
+		}
 	}
 }
 

@@ -55,6 +55,7 @@ type engine struct {
 
 	mu       sync.Mutex // guards the following
 	failures []manifest.Failure
+	lost     []lostConn
 	reason   string
 	fatal    error // the recorder's
 }
@@ -135,29 +136,55 @@ func (e *engine) failed(f manifest.Failure) {
 	e.wakeMain()
 }
 
+// lostConn is a connection that was lost: which of the failures it is, and what is said of the loss itself.
+type lostConn struct {
+	failure int
+	conn    *conn
+	text    string
+}
+
 // connectionLost is called once for a connection that is lost. Its lanes are told next.
 func (e *engine) connectionLost(c *conn, why loss) {
 	if e.closing.Load() {
 		return
 	}
+	l := lostConn{conn: c, text: why.withRemedy()}
+	f := manifest.Failure{AtNS: e.clock.Now(), Connection: int(c.number), Code: int(why.code), Text: l.describe()}
+	e.mu.Lock()
+	l.failure = len(e.failures)
+	e.failures, e.lost = append(e.failures, f), append(e.lost, l)
+	e.mu.Unlock()
+	e.wakeMain()
+}
+
+// describe says what messages of the connection's producers have no answer, too. While a write call is under way, these are all
+// that it was to carry.
+func (l *lostConn) describe() string {
 	unconfirmed, uncommitted := 0, 0
-	for _, l := range c.lanePlan {
-		switch {
-		case l.producer == nil:
-		case l.producer.tx != nil:
-			uncommitted += l.producer.unsettled()
+	for _, lane := range l.conn.lanePlan {
+		switch p := lane.producer; {
+		case p == nil:
+		case p.tx != nil:
+			uncommitted += p.unsettled()
 		default:
-			unconfirmed += l.producer.unsettled()
+			unconfirmed += p.unsettled()
 		}
 	}
-	text := why.withRemedy()
+	text := l.text
 	if unconfirmed > 0 {
-		text += fmt.Sprintf("; %d messages were not confirmed", unconfirmed)
+		text += "; " + notSettled(unconfirmed, false)
 	}
 	if uncommitted > 0 {
-		text += fmt.Sprintf("; %d messages were not committed", uncommitted)
+		text += "; " + notSettled(uncommitted, true)
 	}
-	e.failed(manifest.Failure{AtNS: e.clock.Now(), Connection: int(c.number), Code: int(why.code), Text: text})
+	return text
+}
+
+// describeLosses says it again, when all write calls have ended. Called with mu held.
+func (e *engine) describeLosses() {
+	for i := range e.lost {
+		e.failures[e.lost[i].failure].Text = e.lost[i].describe()
+	}
 }
 
 // channelClosed is called when the broker has closed a channel. Its lane is told next. Where it answers a question of the

@@ -126,7 +126,7 @@ func (e *engine) lookAtConfirms(p *producer, w *confirmWatch, now int64) {
 		return
 	}
 	if now-w.since >= int64(timeout) {
-		e.producerFailed(p, fmt.Sprintf("%d messages were %s within %v", p.unsettled(), p.unsettledText(), timeout))
+		e.producerFailed(p, fmt.Sprintf("%s within %v", p.unsettledText(p.unsettled()), timeout))
 	}
 }
 

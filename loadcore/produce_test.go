@@ -282,7 +282,7 @@ func TestC102MessageTooLarge(t *testing.T) {
 			if len(out.Failures) != 1 || out.Failures[0].Code != 406 || !strings.Contains(out.Failures[0].Text, want) || out.Failures[0].Producer == nil {
 				t.Errorf("%s: %+v", stamp, out.Failures)
 			}
-			if out.Sent != 1 || out.Confirmed != 0 || out.Nacked != 0 || len(rec.sends) != 1 || out.Drained || !strings.Contains(out.DrainNote, "1 messages unconfirmed") {
+			if out.Sent != 1 || out.Confirmed != 0 || out.Nacked != 0 || len(rec.sends) != 1 || out.Drained || !strings.Contains(out.DrainNote, "1 message unconfirmed") {
 				t.Errorf("%s: %+v", stamp, *out)
 			}
 		}

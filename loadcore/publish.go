@@ -239,6 +239,9 @@ func (p *producer) written(n, bytes int, err error) bool {
 	if err != nil {
 		// What the socket has not even begun to take was not sent.
 		begun := p.enc.begun(bytes)
+		if p.win != nil {
+			p.win.withdraw(n - begun)
+		}
 		p.record(begun, n-begun, bytes)
 		p.ch.conn.awaitLastWords()
 		p.ch.conn.fail(err)

@@ -257,6 +257,7 @@ func (r *run) confirmed() bool {
 func (r *run) summarize() {
 	o := r.outcome
 	r.mu.Lock()
+	r.describeLosses()
 	o.StopReason, o.Failures = r.reason, r.failures
 	r.mu.Unlock()
 	if o.StopReason == StopSent {

@@ -60,6 +60,10 @@ func (w *window) open() int { return int(w.head.Load() - 1 - w.settled.Load()) }
 // publish registers n messages. The producer calls it before the write call that carries them.
 func (w *window) publish(n int) { w.head.Store(w.head.Load() + uint64(n)) }
 
+// withdraw takes back the last n of the messages registered: the write call that was to carry them failed before it had begun
+// them, so that no confirm can come for them.
+func (w *window) withdraw(n int) { w.head.Store(w.head.Load() - uint64(n)) }
+
 // flush shows the producer what settle has done. The reader calls it once per read.
 func (w *window) flush() {
 	w.settled.Store(w.done)
