@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"strconv"
 	"unicode/utf8"
@@ -37,6 +38,8 @@ func ReadBodies(files []string) (pool [][]byte, about []manifest.Body, err error
 func readBody(name string, most int) ([]byte, error) {
 	info, err := os.Stat(name)
 	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil, fmt.Errorf("%s: there is no such file here; name files that hold one body each, separated by commas, with their paths", name)
 	case err != nil:
 		return nil, err // names the file
 	case !info.Mode().IsRegular():

@@ -32,7 +32,7 @@ func TestReadBodies(t *testing.T) {
 		t.Fatal(err)
 	}
 	f.Close()
-	for _, c := range []struct{ file, want string }{{filepath.Join(dir, "none"), "none"}, {dir, dir + ": is no regular file"}, {os.DevNull, os.DevNull + ": is no regular file"},
+	for _, c := range []struct{ file, want string }{{filepath.Join(dir, "none"), "none: there is no such file here; name files that hold one body each"}, {dir, dir + ": is no regular file"}, {os.DevNull, os.DevNull + ": is no regular file"},
 		{huge, "huge has 536870913 bytes: with it the bodies have more than 512 MiB"}} {
 		if _, _, err := ReadBodies([]string{one, c.file}); err == nil || !strings.Contains(err.Error(), "--body: ") || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: %v", c.file, err)

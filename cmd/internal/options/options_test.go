@@ -120,6 +120,21 @@ func TestMistakesNameOptionValueAndRemedy(t *testing.T) {
 	}
 }
 
+// The metric names of Prometheus: [a-zA-Z_:][a-zA-Z0-9_:]* (its data model).
+func TestMetricsPrefix(t *testing.T) {
+	none := func(string) (string, bool) { return "", false }
+	for _, prefix := range []string{"rabbit_", "_x9", "app.perf-", ""} {
+		if run, _, err := parsePerfTest(t, none, "-mpx="+prefix); err != nil || run.Prometheus.Prefix != prefix {
+			t.Errorf("%q: %v", prefix, err)
+		}
+	}
+	for _, prefix := range []string{"1 bad", "9x", "a b", "m\u00fc_", "a{", "a\n"} {
+		if _, _, err := parsePerfTest(t, none, "-mpx", prefix); err == nil || !strings.Contains(err.Error(), "letters a to z and A to Z, digits and _, no digit in front") {
+			t.Errorf("%q: %v", prefix, err)
+		}
+	}
+}
+
 // The name of a run stands in lines, and in names of at most 255 bytes.
 func TestNameOfARun(t *testing.T) {
 	for _, c := range []struct{ id, want string }{

@@ -30,7 +30,7 @@ func (r *Run) metricsOptions() []*Option {
 		{Name: "metrics-prometheus", PerfTest: []string{"mpr"}, Group: groupMetrics, value: toggle(&p.On, false), Help: "let Prometheus scrape the run's figures over HTTP"},
 		{Name: "metrics-prometheus-port", PerfTest: []string{"mpp"}, Arg: "PORT", Group: groupMetrics, value: integer(&p.Port, 8080, 0, math.MaxUint16), Help: "port of that endpoint; 0: a free one"},
 		{Name: "metrics-prometheus-endpoint", PerfTest: []string{"mpe"}, Arg: "PATH", Group: groupMetrics, value: path(&p.Endpoint, "/metrics"), Help: "path of that endpoint"},
-		{Name: "metrics-prefix", PerfTest: []string{"mpx"}, Arg: "PREFIX", Group: groupMetrics, value: text(&p.Prefix, "perftest_"), Help: "what the names of metrics begin with"},
+		{Name: "metrics-prefix", PerfTest: []string{"mpx"}, Arg: "PREFIX", Group: groupMetrics, value: metricPrefix(&p.Prefix, "perftest_"), Help: "what the names of metrics begin with"},
 		{Name: "metrics-tags", PerfTest: []string{"mt"}, Arg: "KEY=VALUE,...", Group: groupMetrics, value: keyValues(&p.Tags), Help: "labels of all metrics"},
 		{Name: "metrics-command-line-arguments", PerfTest: []string{"mcla"}, Group: groupMetrics, value: toggle(&p.CommandLine, false), Help: "a metric that has the command line, without secrets, as a label"},
 		{Name: "exposed-metrics", PerfTest: []string{"em"}, Arg: "NAME=NUMBER,...", Group: groupMetrics, value: exposed(&p.Exposed), Help: "metrics of constant value, such as expected_published=50000"},

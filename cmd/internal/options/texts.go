@@ -107,6 +107,23 @@ func path(p *string, initial string) value {
 	return v
 }
 
+// metricPrefix is what names of metrics may begin with. As in PerfTest "." and "-" become "_" in them, and ":" too, which
+// Prometheus keeps for its rules.
+func metricPrefix(p *string, initial string) value {
+	v := text(p, initial)
+	v.set = func(s string) error {
+		other := func(r rune) bool {
+			return (r < 'a' || r > 'z') && (r < 'A' || r > 'Z') && (r < '0' || r > '9') && !strings.ContainsRune("_.-:", r)
+		}
+		if strings.ContainsFunc(s, other) || s != "" && s[0] >= '0' && s[0] <= '9' {
+			return errors.New("names of metrics in Prometheus have the letters a to z and A to Z, digits and _, no digit in front (., - and : become _)")
+		}
+		*p = s
+		return nil
+	}
+	return v
+}
+
 func notEmpty(v value) value {
 	plain := v.set
 	v.set = func(s string) error {
