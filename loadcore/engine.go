@@ -117,7 +117,7 @@ func (e *engine) recorderRefused() {
 	}
 	e.mu.Lock()
 	if e.fatal == nil {
-		e.fatal = fmt.Errorf("recording failed: %w", err)
+		e.fatal = fmt.Errorf(StopRecording+": %w", err)
 	}
 	e.mu.Unlock()
 	e.wakeMain()

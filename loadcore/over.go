@@ -18,6 +18,8 @@ const (
 	StopEmpty       = "the queues of all consumers are empty"
 	// StopLimits: consumers ended by themselves, some for another reason than the others.
 	StopLimits = "all consumers have ended: message limit reached, idle or queues empty"
+	// StopRecording begins the reason where the recorder failed; ": " and its error follow. Run returns the same as its error.
+	StopRecording = "recording failed"
 )
 
 // over says why the load is over, "" if it is not.

@@ -33,12 +33,12 @@ func TestRecordingPastFileSizeLimit(t *testing.T) {
 
 func recordUntilDiskEnds(t *testing.T, prepare, dir string, words ...string) {
 	t.Helper()
-	p := launch(t, prepare, "run", "--quiet", "--queue", "q", "--confirm", "1000", "--time", "60", "--capture", dir)
+	p := launch(t, prepare, "run", "--queue", "q", "--confirm", "1000", "--time", "60", "--capture", dir)
 	if code := p.await(t); code != exitFailed {
 		t.Errorf("exit %d", code)
 	}
 	said := p.said()
-	for _, w := range append(words, dir, "leveret analyze "+dir) {
+	for _, w := range append(words, dir, "leveret analyze "+dir, "\nended: recording failed, after ") {
 		if !strings.Contains(said, w) {
 			t.Errorf("%q is not said:\n%s", w, said)
 		}

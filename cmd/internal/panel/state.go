@@ -104,6 +104,9 @@ func (p *watch) viewPhase(v *view, c *loadcore.Counts, now time.Time) {
 // endText says why the load ended, and when.
 func endText(o *manifest.Outcome) string {
 	text := strings.Join(strings.Fields(o.StopReason), " ") // on one line
+	if strings.HasPrefix(text, loadcore.StopRecording) {
+		text = loadcore.StopRecording // why is the error that the command ends with
+	}
 	if o.BarrierNS != event.None && o.PublishStopNS != event.None {
 		text += fmt.Sprintf(", after %s", spanText(time.Duration(o.PublishStopNS-o.BarrierNS).Round(100*time.Millisecond)))
 	}

@@ -285,6 +285,7 @@ func TestStopReasonsInPerfTestsWords(t *testing.T) {
 		want    string
 	}{
 		{manifest.Outcome{StopReason: loadcore.StopTime}, "test stopped (Reached time limit)"},
+		{manifest.Outcome{StopReason: loadcore.StopRecording + ": recording into c: no space left on device"}, "test stopped (Recording failed)"},
 		{manifest.Outcome{StopReason: loadcore.StopSent, Ends: map[string]int{manifest.EndProducerLimit: 3}}, "test stopped (Producer reached message limit [3])"},
 		{manifest.Outcome{StopReason: loadcore.StopInterrupted, Interrupted: true}, "test stopped (Producer thread interrupted [2])"},
 		{manifest.Outcome{Interrupted: true, Ends: map[string]int{manifest.EndProducerLimit: 2}}, "test stopped (Producer reached message limit [2])"},

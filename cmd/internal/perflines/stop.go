@@ -31,6 +31,8 @@ func stopReasons(o *manifest.Outcome, producers int) (reasons []perftest.Reason)
 		}
 	case o.StopReason == loadcore.StopTime:
 		add(perftest.TimeLimit, 1)
+	case strings.HasPrefix(o.StopReason, loadcore.StopRecording): // why is the error that the command ends with
+		add(perftest.RecordingFailed, 1)
 	}
 	for _, e := range endsInPerfTestsWords {
 		if n := o.Ends[e.end]; n > 0 {

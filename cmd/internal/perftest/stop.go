@@ -17,6 +17,9 @@ const (
 	ConsumerShutDown  = "Consumer shut down"
 )
 
+// RecordingFailed is a reason that PerfTest, which records nothing, does not have.
+const RecordingFailed = "Recording failed"
+
 // ProducerError is the reason that is an error of a producer.
 func ProducerError(text string) string { return "Error in producer (" + text + ")" }
 
