@@ -1,6 +1,7 @@
 package loadcore
 
 import (
+	"slices"
 	"strings"
 
 	"leveret/loadcore/wire"
@@ -52,6 +53,19 @@ var remedies = []struct {
 	{wire.ReplyInternalError, "transient_nonexcl_queues", "RabbitMQ from 4.3 on refuses queues that are neither durable nor exclusive: --flag persistent makes them durable, --exclusive makes them exclusive"},
 	{wire.ReplyInternalError, "global_qos", "use --qos in place of --global-qos, which newer RabbitMQ refuses"},
 	{wire.ReplyInternalError, "is down", "the vhost has failed on this node: rabbitmqctl restart_vhost"},
+}
+
+// queueTypes are those of RabbitMQ 3.10 to 4.3 without plugins.
+var queueTypes = []string{"classic", "quorum", "stream"}
+
+// QueueTypeRemedy says what can be done where a queue of the given x-queue-type is refused, which RabbitMQ may do without a reason
+// for a type that it does not know; "" where the type is one that every RabbitMQ has.
+func QueueTypeRemedy(kind string) string {
+	if kind == "" || slices.Contains(queueTypes, kind) {
+		return ""
+	}
+	return "does the broker have the type of queue x-queue-type=" + kind + "? RabbitMQ has " + strings.Join(queueTypes, ", ") +
+		": --queue-args x-queue-type=quorum for instance, or leave it out"
 }
 
 const (

@@ -79,6 +79,20 @@ func difference(refusal *amqp.Error) (argument, current string, ok bool) {
 // foreignArgument is the text of RabbitMQ's 406 for an argument that the type of queue does not have.
 var foreignArgument = regexp.MustCompile(`invalid arg '([^']*)' for queue`)
 
+var unsupportedType = regexp.MustCompile(`invalid arg 'x-queue-type' for queue .*unsupported queue type`)
+
+// typeRefused: the type of the queue may be what is refused. RabbitMQ 3.10 fails with a bare
+// 541 for it where the queue was to get its name from the broker.
+func typeRefused(refusal *amqp.Error) bool {
+	switch refusal.Code {
+	case amqp.InternalError:
+		return loadcore.Remedy(uint16(refusal.Code), refusal.Reason) == ""
+	case amqp.PreconditionFailed:
+		return unsupportedType.MatchString(refusal.Reason)
+	}
+	return false
+}
+
 var quoted = regexp.MustCompile(`'([^']*)'`)
 
 // plainValue takes 'x' out of "the value 'x' of type 'longstr'"; "none" is what RabbitMQ says of an absent argument.
@@ -124,6 +138,8 @@ func (c queueContext) advise(refusal *amqp.Error) string {
 		return "it exists without that argument: leave " + argument + " out of --queue-args" + orElse
 	case ok:
 		return "it exists: --queue-args " + argument + "=" + current + orElse
+	case typeRefused(refusal) && loadcore.QueueTypeRemedy(c.q.Type) != "":
+		return loadcore.QueueTypeRemedy(c.q.Type)
 	case refusal.Code == amqp.PreconditionFailed && foreignArgument.MatchString(refusal.Reason):
 		return "this broker's " + c.q.Type + " queues have no such argument, or not that value: leave it out, or take another type (--quorum-queue, --stream-queue)"
 	}

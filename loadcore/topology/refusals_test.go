@@ -115,3 +115,29 @@ func TestC027TransientQueueRefused(t *testing.T) {
 		t.Errorf("error %q is more than a line", err)
 	}
 }
+
+// Only a refusal that may be about the type of queue is taken for one: not one that says something else, and none of a type that
+// every RabbitMQ has. The texts are RabbitMQ's.
+func TestTypeOfQueueRefused(t *testing.T) {
+	const unsupported = "PRECONDITION_FAILED - invalid arg 'x-queue-type' for queue 'q' in vhost '/': \"unsupported queue type 'TYPE'\""
+	for _, c := range []struct {
+		code       wire.ReplyCode
+		text, kind string
+		want       string // "": not told of types
+	}{
+		{wire.ReplyInternalError, "INTERNAL_ERROR", "foo", "x-queue-type=foo"},
+		{wire.ReplyInternalError, "INTERNAL_ERROR", "quorum", ""},
+		{wire.ReplyInternalError, "INTERNAL_ERROR - vhost 'v' is down", "foo", ""},
+		{wire.ReplyPreconditionFailed, strings.Replace(unsupported, "TYPE", "foo", 1), "foo", "x-queue-type=foo"},
+		{wire.ReplyPreconditionFailed, strings.Replace(unsupported, "TYPE", "quorum", 1), "quorum", ""},
+	} {
+		ep := refuser(t, func(uint16) []byte {
+			return wire.AppendMethod(nil, 0, &wire.ConnectionClose{ReplyCode: c.code, ReplyText: c.text})
+		})
+		_, err := topology.Declare(t.Context(), ep, "test", &manifest.Topology{Queues: []manifest.Queue{{Name: "q", Type: c.kind, Durable: true, Declare: true}}})
+		var refused *topology.Error
+		if !errors.As(err, &refused) || !strings.Contains(refused.Remedy, c.want) || strings.Contains(refused.Remedy, "RabbitMQ has classic, quorum, stream") != (c.want != "") {
+			t.Errorf("%d %s of type %s: %v", c.code, c.text, c.kind, err)
+		}
+	}
+}
