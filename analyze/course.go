@@ -243,6 +243,9 @@ func (a *analysis) followConnections() {
 		k := key{c.capture, c.connection}
 		switch c.state {
 		case event.ChannelClosed, event.ConsumerCancelled:
+			if c.state == event.ConsumerCancelled {
+				a.facts.Cancelled = append(a.facts.Cancelled, integrity.Cancelled{AtNS: c.at - a.window.runStart, Capture: c.capture, Consumer: int(c.consumer), Text: c.text})
+			}
 			a.endedEarly(c)
 			continue
 		}

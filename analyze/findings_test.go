@@ -454,3 +454,31 @@ func TestSeveralProducingCaptures(t *testing.T) {
 		t.Errorf("%+v", alone.Counts)
 	}
 }
+
+// A queue with a length limit is deleted in the run: the broker cancels its consumer, and that is named before the limit.
+func TestCancelledConsumerIsNamedBeforeRules(t *testing.T) {
+	for _, x := range []struct {
+		queue string // whose consumer is cancelled
+		want  bool
+	}{
+		{"q", true},
+		{"other", false},
+	} {
+		m := plan(1, 1)
+		m.Topology.Queues[0].Arguments = []manifest.Arg{{Key: "x-max-length", Value: int64(10)}}
+		m.Outcome.Drained, m.Outcome.Queues[0].Drained, m.Outcome.Queues[0].Ready = false, false, nil
+		m.Outcome.Failures = []manifest.Failure{{AtNS: epoch + 500*ms, Consumer: ptr(0), Text: "the broker cancelled the consumer of queue " + x.queue}}
+		r := record(t, m)
+		r.send(0, 0, 10, 0)
+		r.ack(0, 0, 10, ms)
+		r.receive(0, 0, 0, 2*ms, seqs(0, 8)...)
+		r.ackAll(0, 3*ms)
+		r.w.Connection(&event.Connection{At: epoch + 500*ms, Connection: 1, State: event.ConsumerCancelled, Producer: event.NoLane, Consumer: 0,
+			Text: "the broker cancelled the consumer of queue " + x.queue})
+		text := finding(t, analyzed(t, r.close()), "removed_by_rule").Text
+		cancelled, limit := strings.Index(text, "the broker cancelled a consumer of it 0.500 s after the start, as it does when a queue is deleted; else"), strings.Index(text, "x-max-length=10")
+		if limit < 0 || x.want != (cancelled >= 0) || cancelled > limit {
+			t.Errorf("%s: %s", x.queue, text)
+		}
+	}
+}

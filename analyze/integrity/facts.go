@@ -2,6 +2,7 @@ package integrity
 
 import (
 	"slices"
+	"strings"
 
 	"leveret/analyze/result"
 )
@@ -32,6 +33,7 @@ type Facts struct {
 
 	// Ended are the connections, channels, producers and consumers that ended before they should.
 	Ended           []Ended
+	Cancelled       []Cancelled
 	ConnectionsLost int64
 	BlockedNS       int64 // connection.blocked, over all connections
 	Blocked         int64 // times
@@ -64,6 +66,24 @@ type Ended struct {
 	Capture  int
 	Consumer int // -1: none
 	Text     string
+}
+
+// Cancelled is a consumer that the broker cancelled, as it does when the queue is deleted. Text ends with the queue's name.
+type Cancelled struct {
+	AtNS              int64 // after the start
+	Capture, Consumer int
+	Text              string
+}
+
+// cancelled is when the broker first cancelled a consumer of the queue.
+func (f *Facts) cancelled(q *queue) (atNS int64, ok bool) {
+	for _, c := range f.Cancelled {
+		of := slices.ContainsFunc(q.consumers, func(x consumerOf) bool { return x.capture == c.Capture && x.number == c.Consumer })
+		if of && strings.HasSuffix(c.Text, " "+q.name) && (!ok || c.AtNS < atNS) {
+			atNS, ok = c.AtNS, true
+		}
+	}
+	return atNS, ok
 }
 
 // consumersEnded counts the consumers of a queue that ended early.

@@ -29,7 +29,12 @@ func (l *Ledger) removalRule(q *queue, f *Facts) string {
 	if v, ok := q.argument("x-expires"); ok {
 		rules = append(rules, rule("x-expires", v))
 	}
-	return strings.Join(append(rules, l.eventRules(q, f)...), ", ")
+	rules = append(rules, l.eventRules(q, f)...)
+	if at, ok := f.cancelled(q); ok && len(rules) > 0 { // it explains more than any of them
+		first := fmt.Sprintf("the broker cancelled a consumer of it %s after the start, as it does when a queue is deleted; else", seconds(at))
+		return first + " " + strings.Join(rules, ", ")
+	}
+	return strings.Join(rules, ", ")
 }
 
 // rule is an argument as it was given. A manifest that was read has all numbers as float64, of which %v makes 2e+10.

@@ -57,7 +57,7 @@ func stopReasons(o *manifest.Outcome, producers int) (reasons []perftest.Reason)
 
 func failureInPerfTestsWords(f *manifest.Failure) string {
 	switch {
-	case strings.Contains(f.Text, "were not confirmed within"):
+	case strings.Contains(f.Text, "not confirmed within"):
 		return perftest.ConfirmTimeout
 	case f.Consumer != nil:
 		return perftest.ConsumerShutDown
