@@ -32,6 +32,7 @@ type vhostView struct {
 
 // RabbitMQ's own counters agree with the capture: what is left in the queue, and what went through it.
 func TestRabbitMQsOwnViewAgrees(t *testing.T) {
+	t.Parallel()
 	node := rabbitmqtest.Shared(t)
 	for _, c := range []struct {
 		name                  string

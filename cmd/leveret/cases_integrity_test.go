@@ -37,6 +37,7 @@ func findingText(r *result.Result, code string) string {
 
 // C048: a full queue that refuses: most publishes are nacked, which is no loss; a later consumer gets the acked ones, all.
 func TestC048RefusedByAFullQueue(t *testing.T) {
+	t.Parallel()
 	uri := rabbitmqtest.Shared(t).URI(t)
 	first := fill(t, uri, "-qa", "x-max-length=10,x-overflow=reject-publish", "-c", "100", "-C", "1000")
 	r := emptied(t, uri, first)
@@ -51,6 +52,7 @@ func TestC048RefusedByAFullQueue(t *testing.T) {
 
 // C049: a queue with a length limit throws away its oldest messages although they were confirmed: the last ten are there.
 func TestC049ThrownAwayByALengthLimit(t *testing.T) {
+	t.Parallel()
 	uri := rabbitmqtest.Shared(t).URI(t)
 	first := fill(t, uri, "-qa", "x-max-length=10", "-c", "100", "-C", "1000")
 	r := emptied(t, uri, first)

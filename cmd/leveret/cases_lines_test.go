@@ -180,6 +180,7 @@ func TestC090StopReasonThenSummary(t *testing.T) {
 
 // C082: the last incomplete group of a consumer that leaves an empty queue is acked, so that nothing comes back.
 func TestC082LastGroupIsAcked(t *testing.T) {
+	t.Parallel()
 	node := rabbitmqtest.Shared(t)
 	vhost := node.VHost(t)
 	uri := node.URIFor(vhost)

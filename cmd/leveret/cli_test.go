@@ -90,6 +90,7 @@ func TestC052FailureToConnectIsAFailure(t *testing.T) {
 
 // C100: the usual mix-ups of ports are named, within the connect timeout.
 func TestC100PortMixUpsAreNamed(t *testing.T) {
+	t.Parallel()
 	node := rabbitmqtest.Start(t, rabbitmqtest.Options{TLS: true})
 	for _, c := range []struct{ name, uri, want string }{
 		{"TLS to the plain port", "amqps://" + node.Addr(), "TLS"},

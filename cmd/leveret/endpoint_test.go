@@ -128,6 +128,7 @@ func TestC109OneOfTwoBrokersIsDown(t *testing.T) {
 
 // C099 and C101 with a real broker, whose certificate is for other names than the one that is connected by.
 func TestTLSFromTheCommandLine(t *testing.T) {
+	t.Parallel()
 	node := rabbitmqtest.Start(t, rabbitmqtest.Options{TLS: true})
 	certs := node.Certificates(t)
 	vhost := node.VHost(t)

@@ -145,6 +145,7 @@ func shown(n *int64) string {
 
 // Somebody else's reader and SQL from the rows of events alone: the same to the message and the nanosecond.
 func TestDuckDBAgrees(t *testing.T) {
+	t.Parallel()
 	duck := duckDB(t)
 	run := func(t *testing.T, args ...string) *opinion {
 		_, _, capture := record(t, append(args, "--producers", "4", "--consumers", "2", "--queue-pattern", "judged-%d", "--queue-pattern-from", "1", "--queue-pattern-to", "2",

@@ -131,6 +131,7 @@ func (s *issuer) mustNotShow(t *testing.T, dir string, texts ...string) {
 
 // The real plugin checks the tokens; RabbitMQ's log says that it took each new one, on every connection of the run.
 func TestOAuth2OverRabbitMQ(t *testing.T) {
+	t.Parallel()
 	s := newIssuer(t, 4*time.Second, "rabbitmq.configure:*/*", "rabbitmq.write:*/*", "rabbitmq.read:*/*")
 	node := rabbitmqtest.Start(t, rabbitmqtest.Options{Plugins: []string{"rabbitmq_auth_backend_oauth2"}, Config: fmt.Sprintf(`
 auth_backends.1 = rabbit_auth_backend_oauth2

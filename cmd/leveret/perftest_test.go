@@ -223,6 +223,7 @@ func TestCalledPerfTestWithAnEnvironment(t *testing.T) {
 
 // PerfTest trusts every certificate: it works, is said, and is recorded. Asked to verify, it does.
 func TestPerfTestTrustsAndSaysSo(t *testing.T) {
+	t.Parallel()
 	node := rabbitmqtest.Start(t, rabbitmqtest.Options{TLS: true})
 	uri := node.TLSURI(t)
 	_, m, code, _, stderr := perfTest(t, "-h", uri, "-C", "10")

@@ -30,6 +30,7 @@ func mustBeClean(t *testing.T, r *result.Result, messages int64) {
 }
 
 func TestCleanRunsOverRabbitMQ(t *testing.T) {
+	t.Parallel()
 	node := rabbitmqtest.Start(t, rabbitmqtest.Options{TLS: true})
 	ca := node.Certificates(t).CACert
 	for _, c := range []struct {

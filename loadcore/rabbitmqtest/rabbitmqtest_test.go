@@ -129,6 +129,8 @@ func TestPrivateNodeSurvivesKillAndRestart(t *testing.T) {
 	ch := dial(t, uri, amqp.Config{})
 	declare(t, ch, "kept", nil)
 	publish(t, ch, "kept")
+	// RabbitMQ's database writes what was declared a little later, and a node that is killed before has never heard of it.
+	node.Ctl(t, "--quiet", "eval", "mnesia:sync_log().")
 	node.Kill(t)
 	if _, err := amqp.Dial(uri); err == nil {
 		t.Fatal("a killed node answers")
