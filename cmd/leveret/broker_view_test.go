@@ -30,9 +30,9 @@ type vhostView struct {
 	} `json:"message_stats"`
 }
 
-// RabbitMQ's own counters agree with the capture: what is left in the queue, and what went through it.
+// RabbitMQ's own counters agree with the capture: what is left in the queue, and what went through it. Not beside other tests:
+// statistics of channels that live shortly get lost in a node that is busy.
 func TestRabbitMQsOwnViewAgrees(t *testing.T) {
-	t.Parallel()
 	node := rabbitmqtest.Shared(t)
 	for _, c := range []struct {
 		name                  string
