@@ -33,6 +33,7 @@ type publisher struct {
 type batch struct {
 	queue   *queue
 	entries []entry
+	slack   slack
 }
 
 // route is where messages with one exchange and routing key go.
@@ -255,7 +256,7 @@ func (c *conn) flushBatches() {
 	for _, b := range c.dirty {
 		b.queue.enqueue(b.entries)
 		clear(b.entries)
-		if cap(b.entries) > keepBatch && len(b.entries) < cap(b.entries)/8 {
+		if b.slack.tooLarge(len(b.entries), cap(b.entries), keepBatch) {
 			b.entries = nil // of a busier time
 		}
 		b.entries = b.entries[:0]
@@ -268,6 +269,9 @@ func (c *conn) flushBatches() {
 // that was refused, in rising order.
 func (c *conn) confirm(ch *channel) {
 	ch.touched = false
+	if cap(c.out) == 0 {
+		c.out = c.srv.outs.take()
+	}
 	next := ch.confirmed + 1
 	for _, n := range ch.nacked {
 		c.out = ackUpTo(c.out, ch.id, next, n-1)

@@ -58,6 +58,7 @@ type consumer struct {
 	unacked    int // in the inbox or delivered, and not settled; stays 0 with automatic acks
 	inbox      []entry
 	inboxBytes int
+	slack      slack
 	flagged    bool // the connection knows that the inbox is not empty
 }
 
@@ -66,7 +67,7 @@ type consumer struct {
 const (
 	inboxMessages = 4096
 	inboxBytes    = 256 << 10
-	keepInbox     = 256 // messages that an inbox keeps room for when it is idle
+	keepInbox     = 256 // messages that an inbox keeps room for when there is little to do
 )
 
 // enqueue adds messages at the end, in order, and hands out what it can. The references of entries that no longer find
@@ -214,11 +215,27 @@ func (q *queue) give(c *consumer, n int) int {
 	return n
 }
 
+// slack counts in a row the uses of a buffer that needed little of it. One small batch between large ones is no reason to
+// give the room up and grow it anew.
+type slack uint8
+
+const slackMost = 16
+
+// tooLarge tells, at each use, whether a buffer is of a busier time: so many uses needed less than an eighth of it.
+func (s *slack) tooLarge(used, capacity, keep int) bool {
+	if capacity <= keep || used >= capacity/8 {
+		*s = 0
+		return false
+	}
+	*s++
+	return *s >= slackMost
+}
+
 // take empties a consumer's inbox for its connection, which writes it out, and lets the queue fill it again. The result
 // is the consumer's until its next call. Called under the connection's lock.
 func (q *queue) take(c *consumer) []entry {
 	q.mu.Lock()
-	if cap(c.scratch) > keepInbox && len(c.inbox) < cap(c.scratch)/8 {
+	if c.slack.tooLarge(len(c.inbox), cap(c.scratch), keepInbox) {
 		c.scratch = nil // of a busier time
 	}
 	c.inbox, c.scratch = c.scratch[:0], c.inbox

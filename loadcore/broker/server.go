@@ -62,6 +62,7 @@ type Server struct {
 	vhosts map[string]*vhost // fixed
 	faulty bool
 	stats  counters
+	outs   outBuffers
 
 	stalled    atomic.Int64 // fault stall: on the clock, until when nothing is read; 0: not stalled
 	alarmUntil atomic.Int64 // fault block

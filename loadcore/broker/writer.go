@@ -1,6 +1,7 @@
 package broker
 
 import (
+	"sync"
 	"time"
 
 	"leveret/loadcore/wire"
@@ -21,7 +22,7 @@ func (c *conn) write() {
 		for {
 			buf, last := c.gather(spare)
 			if len(buf) == 0 {
-				spare = nil // an idle connection keeps no buffer
+				spare = nil
 				if last {
 					return
 				}
@@ -34,15 +35,51 @@ func (c *conn) write() {
 				return
 			}
 			c.writes.Add(1)
-			if spare = buf[:0]; cap(spare) > keepOut {
-				spare = nil
-			}
+			spare = buf[:0]
 		}
 	}
 }
 
-// keepOut bounds the buffer that a busy writer keeps; a single large message may need more for once.
-const keepOut = 1 << 20
+// outBuffers are output buffers that no connection needs now. An idle connection keeps none, and a busy one that runs empty
+// between two bursts finds one of full size again, instead of growing one from nothing each time.
+type outBuffers struct {
+	mu   sync.Mutex
+	free [][]byte // at most keepBuffers
+}
+
+const (
+	// keepOut and keepLeast bound a buffer that is kept, bytes; a single large message may need more for once, and a small
+	// one is soon made.
+	keepOut     = 1 << 20
+	keepLeast   = 4 << 10
+	keepBuffers = 16
+)
+
+// take returns an empty buffer, nil if there is none.
+func (b *outBuffers) take() []byte {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	n := len(b.free) - 1
+	if n < 0 {
+		return nil
+	}
+	buf := b.free[n]
+	b.free[n] = nil
+	b.free = b.free[:n]
+	return buf
+}
+
+// give takes a buffer over from its user.
+func (b *outBuffers) give(buf []byte) {
+	if cap(buf) < keepLeast || cap(buf) > keepOut {
+		return
+	}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if len(b.free) < keepBuffers {
+		b.free = append(b.free, buf[:0])
+	}
+}
 
 func (c *conn) writeTime(last bool) time.Duration {
 	if last {
@@ -54,8 +91,8 @@ func (c *conn) writeTime(last bool) time.Duration {
 // fullWrite is when a write is large enough: larger ones save nothing.
 const fullWrite = 128 << 10
 
-// gather takes the output and adds deliveries to it, under the lock. spare becomes the next output buffer. last says that
-// nothing more will come.
+// gather takes the output and adds deliveries to it, under the lock. spare becomes the next output buffer; where there is no
+// output, no buffer is kept. last says that nothing more will come.
 func (c *conn) gather(spare []byte) (buf []byte, last bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -65,7 +102,16 @@ func (c *conn) gather(spare []byte) (buf []byte, last bool) {
 		}
 		c.out = c.deliveries(c.out)
 	}
-	buf, c.out = c.out, spare[:0]
+	if len(c.out) == 0 {
+		c.srv.outs.give(c.out)
+		c.srv.outs.give(spare)
+		buf, c.out = nil, nil
+	} else {
+		if cap(spare) == 0 || cap(spare) > keepOut {
+			spare = c.srv.outs.take()
+		}
+		buf, c.out = c.out, spare[:0]
+	}
 	select {
 	case c.space <- struct{}{}:
 	default:
@@ -85,6 +131,9 @@ func (c *conn) deliveries(out []byte) []byte {
 	c.events.Unlock()
 
 	done := 0
+	if cap(out) < keepLeast && len(c.pending) > 0 {
+		out = append(c.srv.outs.take(), out...)
+	}
 	for ; done < len(c.pending) && len(out) < fullWrite; done++ {
 		if cons := c.pending[done]; !cons.gone {
 			out = c.deliver(out, cons, cons.queue.take(cons))
