@@ -138,7 +138,7 @@ func measureRuns(b *testing.B, uri string, n int64, p manifest.Producer, consume
 	var messages, elapsed, cpu int64
 	for b.Loop() {
 		plan := oneQueue(mustParse(b, uri), "q", []manifest.Producer{p}, consumers)
-		plan.Coalesce = DefaultCoalesce
+		plan.Coalesce = UsualCoalesce
 		rec, end := recorder(b, plan)
 		out, err := Run(context.Background(), plan, rec)
 		if err != nil {

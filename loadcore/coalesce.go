@@ -9,8 +9,9 @@ import (
 )
 
 // Read coalescing: a broker that sends confirms and deliveries in many small frames costs a reader that takes each as it
-// comes a read call and a wake-up per frame, most of the client's processor time. So in closed loop a reader may rest after a
-// read call, and take what has come meanwhile at once:
+// comes a read call and a wake-up per frame. So in closed loop a reader may rest after a read call, and take what has come
+// meanwhile at once. Since read calls bypass the scheduler (callnow_linux.go) it saves nothing against RabbitMQ 3.10 on two
+// processors, and costs throughput with 1024-byte messages; so it is off unless asked for.
 //
 //	calls  |#|         |#|#|#|  rest  |####|  rest  |###|             |#|        ...
 //	       silence      dense: as long as frames follow each other      silence again: the reader sits in the read call,
@@ -20,8 +21,8 @@ import (
 // reopens a whole window, is late by that at most. A reader rests only where that saves calls: while the time that it sits
 // in a read call is short beside the bound, on the mean of the last calls, and the calls bring little.
 const (
-	// DefaultCoalesce is the bound that commands offer.
-	DefaultCoalesce = 200 * time.Microsecond
+	// UsualCoalesce is the bound to begin with.
+	UsualCoalesce = 200 * time.Microsecond
 	// MaxCoalesce keeps the bound below what a broker's or the engine's own timeouts would notice.
 	MaxCoalesce = 100 * time.Millisecond
 

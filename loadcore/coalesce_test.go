@@ -63,15 +63,15 @@ func TestSmallWindowsDoNotRest(t *testing.T) {
 		coalesce  time.Duration
 		want      int64
 	}{
-		{[]manifest.Producer{{Size: 12, Confirm: 1000}}, nil, DefaultCoalesce, 200_000},
+		{[]manifest.Producer{{Size: 12, Confirm: 1000}}, nil, UsualCoalesce, 200_000},
 		{[]manifest.Producer{{Size: 12, Confirm: 1000}}, nil, 0, 0},
-		{[]manifest.Producer{{Size: 12, Confirm: 1}}, nil, DefaultCoalesce, 0},
-		{[]manifest.Producer{{Size: 12, Confirm: 5}}, nil, DefaultCoalesce, 0},
-		{[]manifest.Producer{{Size: 12}}, nil, DefaultCoalesce, 0}, // nothing comes
-		{nil, []manifest.Consumer{{Prefetch: 10}}, DefaultCoalesce, 0},
-		{nil, []manifest.Consumer{{AutoAck: true, Prefetch: 10}}, DefaultCoalesce, 200_000},
-		{nil, []manifest.Consumer{{}}, DefaultCoalesce, 200_000},
-		{[]manifest.Producer{{Size: 12, Confirm: 40}, {Size: 12, Confirm: 40}}, nil, DefaultCoalesce, 200_000}, // on one connection
+		{[]manifest.Producer{{Size: 12, Confirm: 1}}, nil, UsualCoalesce, 0},
+		{[]manifest.Producer{{Size: 12, Confirm: 5}}, nil, UsualCoalesce, 0},
+		{[]manifest.Producer{{Size: 12}}, nil, UsualCoalesce, 0}, // nothing comes
+		{nil, []manifest.Consumer{{Prefetch: 10}}, UsualCoalesce, 0},
+		{nil, []manifest.Consumer{{AutoAck: true, Prefetch: 10}}, UsualCoalesce, 200_000},
+		{nil, []manifest.Consumer{{}}, UsualCoalesce, 200_000},
+		{[]manifest.Producer{{Size: 12, Confirm: 40}, {Size: 12, Confirm: 40}}, nil, UsualCoalesce, 200_000}, // on one connection
 	} {
 		e, _ := bare(c.producers, c.consumers)
 		e.plan.Coalesce = c.coalesce
@@ -112,7 +112,7 @@ func TestCoalescingEndToEnd(t *testing.T) {
 	noLeaks(t)
 	ep := embedded(t, broker.Options{})
 	plan := oneQueue(ep, "q", []manifest.Producer{{Size: 12, Confirm: 1000, Limit: 50_000}}, []manifest.Consumer{{AckEvery: 1, Prefetch: 1000}})
-	plan.Coalesce = DefaultCoalesce
+	plan.Coalesce = UsualCoalesce
 	out, rec := runPlan(t, plan)
 	complete(t, out, rec, 50_000)
 }

@@ -45,7 +45,7 @@ func TestC020ConfirmsAtOnce(t *testing.T) {
 		noLeaks(t)
 		rec := &confirmTimes{sent: make([]int64, c.n), confirmed: make([]int64, c.n)}
 		plan := oneQueue(ep, "q", []manifest.Producer{{Size: 12, Confirm: c.window, Limit: c.n}}, nil)
-		plan.Coalesce = DefaultCoalesce
+		plan.Coalesce = UsualCoalesce
 		ctx, cancel := context.WithTimeout(t.Context(), 10*time.Minute)
 		defer cancel()
 		out, err := Run(ctx, plan, rec)

@@ -214,13 +214,9 @@ func (r *recording) schedule() error {
 	if err := o.Schedule.Check(r.given); err != nil {
 		return err
 	}
-	if !o.Timed() || o.Coalesce == 0 {
-		return nil
-	}
-	if r.given("coalesce") {
+	if o.Timed() && o.Coalesce > 0 {
 		return fmt.Errorf("--coalesce=%v: with a rate every read is taken as it comes, so that latencies are the broker's; leave it out", o.Coalesce)
 	}
-	o.Coalesce, r.values["coalesce"] = 0, "0s"
 	return nil
 }
 

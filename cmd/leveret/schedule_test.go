@@ -39,10 +39,10 @@ func TestCoalescingIsInTheRecord(t *testing.T) {
 		args string
 		want int64
 	}{
-		{"--confirm 1000 --pmessages 1000", 200_000},
+		{"--confirm 1000 --pmessages 1000 --coalesce 200us", 200_000},
 		{"--confirm 1000 --pmessages 1000 --coalesce 50us", 50_000},
-		{"--confirm 1000 --pmessages 1000 --coalesce 0", 0},
-		{"--confirm 5 --pmessages 1000 --qos 5", 0}, // nothing to gather
+		{"--confirm 1000 --pmessages 1000", 0},
+		{"--confirm 5 --pmessages 1000 --qos 5 --coalesce 200us", 0}, // nothing to gather
 		{"--confirm 1000 --pmessages 100 --rate 1000", 0},
 	} {
 		r, _, _ := record(t, append(strings.Fields(c.args), "--queue", "q")...)

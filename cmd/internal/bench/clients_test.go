@@ -140,7 +140,7 @@ func playUnrecorded(c contest) (report, error) {
 		return report{}, err
 	}
 	plan := &loadcore.Plan{
-		Endpoint: ep, Clock: event.NewClock(), Tag: 1, ID: "bench", Connections: 2, Coalesce: loadcore.DefaultCoalesce,
+		Endpoint: ep, Clock: event.NewClock(), Tag: 1, ID: "bench", Connections: 2,
 		Topology: &manifest.Topology{
 			Exchanges: []manifest.Exchange{{}},
 			Queues:    []manifest.Queue{{Name: queueName, Type: "classic", AutoDelete: true, Declare: true}},

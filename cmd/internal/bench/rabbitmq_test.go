@@ -44,7 +44,7 @@ type outcome struct {
 //
 //   - leveret: the program, as `leveret run` is used, recording to disk, its settings at their defaults
 //   - leveret-unrecorded: a program of the same engine with the same plan whose recorder drops everything
-//   - leveret-coalesce-off: as the first, with --coalesce 0
+//   - leveret-coalesce: as the first, with --coalesce 200us
 //   - amqp091-go: a plain program with the usual client, deferred confirms
 //
 // cpu-ns/msg is the process's user and system time, its start included, by messages sent plus received. All send the same
@@ -76,7 +76,7 @@ func BenchmarkAgainstRabbitMQ(b *testing.B) {
 				run  func(b *testing.B, c contest) outcome
 			}{
 				{"leveret", func(b *testing.B, c contest) outcome { return runProgram(b, program, c) }},
-				{"leveret-coalesce-off", func(b *testing.B, c contest) outcome { return runProgram(b, program, c, "--coalesce", "0") }},
+				{"leveret-coalesce", func(b *testing.B, c contest) outcome { return runProgram(b, program, c, "--coalesce", "200us") }},
 				{"leveret-unrecorded", func(b *testing.B, c contest) outcome { return runRole(b, roleUnrecorded, c) }},
 				{twin, func(b *testing.B, c contest) outcome { return runRole(b, rolePeer, c) }},
 			} {

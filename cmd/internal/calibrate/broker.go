@@ -79,7 +79,7 @@ func (b *child) end() {
 }
 
 // plan lays out producers and consumers, a connection each, that use one queue; with queue "" nothing is declared, and what
-// is published is dropped by the broker, for nothing is bound there. Reads are coalesced as in `leveret run`.
+// is published is dropped by the broker, for nothing is bound there.
 func (c *calibration) plan(queue string, producers []manifest.Producer, consumers []manifest.Consumer) *loadcore.Plan {
 	p := &loadcore.Plan{
 		Clock: c.clock, Tag: 1, ID: "calibrate", Producers: producers, Consumers: consumers, Connections: len(producers) + len(consumers),
@@ -95,11 +95,7 @@ func (c *calibration) plan(queue string, producers []manifest.Producer, consumer
 			Routes:    []manifest.Route{{RoutingKey: queue}},
 		}
 	}
-	p.Coalesce = loadcore.DefaultCoalesce
 	for i := range p.Producers {
-		if p.Producers[i].Rate.Messages > 0 {
-			p.Coalesce = 0
-		}
 		p.Producers[i].Connection, p.Producers[i].Batch, p.Producers[i].Stamp = i, 256, "body"
 	}
 	for i := range p.Consumers {

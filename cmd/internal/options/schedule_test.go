@@ -25,7 +25,7 @@ func TestStagesInTheOrderOfTheCommandLine(t *testing.T) {
 	if err := run.Schedule.Check(set.Changed); err != nil {
 		t.Error(err)
 	}
-	if v := set.Values(); v["variable-rate"] != "100:10,0:2m" || v["ramp"] != "100:0.5:1.5" || v["seed"] != "1" || v["catch-up"] != "all" || v["arrivals"] != "even" || v["coalesce"] != "200us" {
+	if v := set.Values(); v["variable-rate"] != "100:10,0:2m" || v["ramp"] != "100:0.5:1.5" || v["seed"] != "1" || v["catch-up"] != "all" || v["arrivals"] != "even" || v["coalesce"] != "0s" {
 		t.Errorf("recorded as %v", v)
 	}
 }
