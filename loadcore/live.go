@@ -47,7 +47,7 @@ type LiveFigures struct {
 	AtNS   int64 // end of the interval, on the record's clock
 	SpanNS int64 // its length
 
-	Sent, Returned, Confirmed, Nacked, Received int64
+	Sent, Returned, Confirmed, Nacked, Received int64 // what is answered before its batch is recorded counts when it is
 	Committed                                   int64 // published in transactions that were committed
 
 	Delivery LiveLatency
@@ -143,12 +143,19 @@ func (l *Live) Settlements(b *event.Settlements) {
 	at := int(b.Producer) % len(l.shards)
 	s, p := &l.shards[at], &l.producers[b.Producer]
 	s.settled(b.Runs)
-	found := liveFound{shard: s, confirm: true}
+	found := liveFound{shard: s, kind: answerConfirm}
 	p.mu.Lock()
 	for i := range b.Runs {
-		if r := &b.Runs[i]; r.Kind == event.Ack || r.Kind == event.Commit {
-			p.find(&found, &p.confirmHint, liveEarly{first: r.First, n: uint64(r.N), at: b.At, shard: uint16(at), confirm: true})
+		kind := answerConfirm
+		switch b.Runs[i].Kind {
+		case event.Commit:
+			kind = answerCommit
+		case event.Ack:
+		default:
+			continue
 		}
+		found.turn(kind)
+		p.find(&found, liveEarly{first: b.Runs[i].First, n: uint64(b.Runs[i].N), at: b.At, shard: uint16(at), kind: kind})
 	}
 	p.mu.Unlock()
 	found.flush()
@@ -160,9 +167,9 @@ func (l *Live) Deliveries(d *event.Deliveries) {
 	l.Recorder.Deliveries(d)
 	at := int(d.Consumer) % len(l.shards)
 	s := &l.shards[at]
-	s.received.Add(int64(len(d.Rows)))
 	found := liveFound{shard: s}
 	if l.origin == FromDue {
+		found.messages = int64(len(d.Rows))
 		for i := range d.Rows {
 			if r := &d.Rows[i]; r.Due != event.None && r.Body == event.Intact && !r.Redelivered {
 				found.add(d.At-r.Due, 1)
@@ -175,6 +182,7 @@ func (l *Live) Deliveries(d *event.Deliveries) {
 	for rows := d.Rows; len(rows) > 0; {
 		r, n := &rows[0], 1
 		if !l.measures(r) {
+			found.messages++
 			rows = rows[1:]
 			continue
 		}
@@ -188,7 +196,7 @@ func (l *Live) Deliveries(d *event.Deliveries) {
 			p = next
 			p.mu.Lock()
 		}
-		p.find(&found, &p.deliveryHint, liveEarly{first: r.Seq, n: uint64(n), at: d.At, shard: uint16(at)})
+		p.find(&found, liveEarly{first: r.Seq, n: uint64(n), at: d.At, shard: uint16(at)})
 		rows = rows[n:]
 	}
 	if p != nil {
@@ -254,10 +262,7 @@ func (w *LiveWatch) Interval() LiveFigures {
 func (l *Live) harvest() (now int64) {
 	for i := range l.shards {
 		s := &l.shards[i]
-		counts := s.counts()
-		s.mu.Lock()
-		s.now, s.spare = s.spare, s.now
-		s.mu.Unlock()
+		counts := s.take()
 		l.totalOf.count(&counts)
 		l.total.merge(s.spare)
 		for _, w := range l.watches {

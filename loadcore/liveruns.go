@@ -25,7 +25,7 @@ type liveProducer struct {
 	early []liveEarly
 
 	// Where the last answers were found; the next ones are likely there or in the next run.
-	deliveryHint, confirmHint uint64
+	hints [answers]uint64
 }
 
 // liveRun is a batch: when its messages, first and on, were sent; event.None if they were not.
@@ -39,7 +39,7 @@ type liveEarly struct {
 	first, n uint64
 	at       int64
 	shard    uint16
-	confirm  bool
+	kind     liveAnswer
 }
 
 // Bounds of the memory, over all producers.
@@ -78,11 +78,13 @@ func (p *liveProducer) end(i uint64) uint64 {
 	return p.run(i + 1).first
 }
 
-// find takes the latencies of answered messages, run by run. hint is where to look first.
-func (p *liveProducer) find(found *liveFound, hint *uint64, a liveEarly) {
+// find counts answered messages and takes their latencies, run by run; those whose batch is not known yet when it is.
+func (p *liveProducer) find(found *liveFound, a liveEarly) {
+	hint := &p.hints[a.kind]
 	for a.n > 0 {
 		if a.first >= p.next {
 			if !p.keep(a) {
+				found.messages += int64(a.n)
 				found.missed += int64(a.n)
 			}
 			return
@@ -90,6 +92,7 @@ func (p *liveProducer) find(found *liveFound, hint *uint64, a liveEarly) {
 		oldest := p.run(p.oldest()).first
 		if a.first < oldest {
 			n := min(a.n, oldest-a.first)
+			found.messages += int64(n)
 			found.missed += int64(n)
 			a.first, a.n = a.first+n, a.n-n
 			continue
@@ -99,6 +102,7 @@ func (p *liveProducer) find(found *liveFound, hint *uint64, a liveEarly) {
 		if sent := p.run(*hint).sent; sent != event.None {
 			found.add(a.at-sent, int64(n))
 		}
+		found.messages += int64(n)
 		a.first, a.n = a.first+n, a.n-n
 	}
 }
@@ -124,7 +128,7 @@ func (p *liveProducer) search(hint, seq uint64) uint64 {
 // keep keeps an answer until its batch is known; false if there is no room.
 func (p *liveProducer) keep(a liveEarly) bool {
 	if n := len(p.early); n > 0 {
-		if last := &p.early[n-1]; last.at == a.at && last.shard == a.shard && last.confirm == a.confirm && last.first+last.n == a.first {
+		if last := &p.early[n-1]; last.at == a.at && last.shard == a.shard && last.kind == a.kind && last.first+last.n == a.first {
 			last.n += a.n
 			return true
 		}
@@ -145,12 +149,8 @@ func (p *liveProducer) answer(shards []liveShard) {
 	p.early = p.early[:0] // find keeps again what is still too early; it never overtakes the reading
 	for i := range kept {
 		a := kept[i]
-		found := liveFound{shard: &shards[a.shard], confirm: a.confirm}
-		hint := &p.deliveryHint
-		if a.confirm {
-			hint = &p.confirmHint
-		}
-		p.find(&found, hint, a)
+		found := liveFound{shard: &shards[a.shard], kind: a.kind}
+		p.find(&found, a)
 		found.flush()
 	}
 }

@@ -22,39 +22,39 @@ const (
 
 // liveShard gathers what some of the lanes do. The mutex is taken once for up to len(liveFound.of) different latencies.
 type liveShard struct {
-	sent, returned, confirmed, committed, nacked, received atomic.Int64
+	sent, returned, nacked atomic.Int64
 
 	mu         sync.Mutex // guards the following
-	now, spare *liveSums  // spare is empty, but for the time of a harvest, whose it is
+	answered   [answers]int64
+	now, spare *liveSums // spare is empty, but for the time of a harvest, whose it is
 }
 
-// counts takes the counts since the last call.
-func (s *liveShard) counts() LiveFigures {
-	return LiveFigures{
-		Sent: s.sent.Swap(0), Returned: s.returned.Swap(0), Confirmed: s.confirmed.Swap(0),
-		Committed: s.committed.Swap(0), Nacked: s.nacked.Swap(0), Received: s.received.Swap(0),
-	}
+// take returns the counts since the last call, and leaves the distributions that go with them in spare. Messages that have a
+// latency are counted with it, so that no interval has the one without the other.
+func (s *liveShard) take() LiveFigures {
+	f := LiveFigures{Sent: s.sent.Swap(0), Returned: s.returned.Swap(0), Nacked: s.nacked.Swap(0)}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	f.Received, f.Confirmed, f.Committed = s.answered[answerDelivery], s.answered[answerConfirm], s.answered[answerCommit]
+	s.answered = [answers]int64{}
+	s.now, s.spare = s.spare, s.now
+	return f
 }
 
-// settled counts what one read call brought for a producer, and the frames that did it.
+// settled counts what one read call brought for a producer, but for confirms and commits, and the frames of the confirms.
 func (s *liveShard) settled(runs []event.SettledRun) {
-	var acked, committed, nacked, returned int64
+	var nacked, returned int64
 	frames := false
 	for i := range runs {
 		switch r := &runs[i]; r.Kind {
 		case event.Ack:
-			acked += int64(r.N)
 			frames = true
-		case event.Commit:
-			committed += int64(r.N)
 		case event.Nack:
 			nacked += int64(r.N)
 		case event.Return:
 			returned += int64(r.N)
 		}
 	}
-	s.confirmed.Add(acked)
-	s.committed.Add(committed)
 	s.nacked.Add(nacked)
 	s.returned.Add(returned)
 	if frames {
@@ -64,15 +64,36 @@ func (s *liveShard) settled(runs []event.SettledRun) {
 	}
 }
 
-// liveFound gathers latencies for a shard, so that its mutex is not taken for each of them. flush ends it.
+// liveAnswer is how a message was answered.
+type liveAnswer uint8
+
+const (
+	answerDelivery liveAnswer = iota
+	answerConfirm
+	answerCommit
+	answers
+)
+
+// liveFound gathers answers of one kind and their latencies for a shard, so that its mutex is not taken for each of them.
+// flush ends it.
 type liveFound struct {
-	shard   *liveShard
-	confirm bool
-	missed  int64
-	n       int
-	of      [64]struct{ ns, messages int64 }
+	shard    *liveShard
+	kind     liveAnswer
+	messages int64 // answered, with a latency or without
+	missed   int64
+	n        int
+	of       [64]struct{ ns, messages int64 }
 }
 
+// turn sets the kind of what comes next.
+func (f *liveFound) turn(kind liveAnswer) {
+	if kind != f.kind {
+		f.flush()
+		f.kind = kind
+	}
+}
+
+// add takes the latency of some of the messages.
 func (f *liveFound) add(ns, messages int64) {
 	if f.n > 0 && f.of[f.n-1].ns == ns {
 		f.of[f.n-1].messages += messages
@@ -86,21 +107,22 @@ func (f *liveFound) add(ns, messages int64) {
 }
 
 func (f *liveFound) flush() {
-	if f.n == 0 && f.missed == 0 {
+	if f.messages == 0 && f.n == 0 {
 		return
 	}
 	s := f.shard
 	s.mu.Lock()
 	h := &s.now.delivery
-	if f.confirm {
+	if f.kind != answerDelivery {
 		h = &s.now.confirm
 	}
+	s.answered[f.kind] += f.messages
 	h.missed += f.missed
 	for i := range f.of[:f.n] {
 		h.add(f.of[i].ns, f.of[i].messages)
 	}
 	s.mu.Unlock()
-	f.n, f.missed = 0, 0
+	f.n, f.missed, f.messages = 0, 0, 0
 }
 
 // liveSums are the distributions of an interval.
