@@ -205,4 +205,6 @@ func (c *clocks) withhold(r *result.Result) {
 		}
 	}
 	r.Curves = slices.DeleteFunc(r.Curves, func(x result.Curve) bool { return x.What == "delivery" })
+	r.Histograms = slices.DeleteFunc(r.Histograms, func(x result.Histogram) bool { return x.What == "delivery" })
+	r.HeatMaps = slices.DeleteFunc(r.HeatMaps, func(x result.HeatMap) bool { return x.What == "delivery" })
 }

@@ -50,5 +50,27 @@ func (f *frameSizes) result() *result.FrameSizes {
 		}
 		return largest
 	}
-	return &result.FrameSizes{Frames: frames, Mean: float64(messages) / float64(frames), P50: at(50 * quantile.One), P99: at(99 * quantile.One), Max: largest}
+	return &result.FrameSizes{
+		Frames: frames, Mean: float64(messages) / float64(frames), P50: at(50 * quantile.One), P99: at(99 * quantile.One), Max: largest,
+		Buckets: f.buckets(counts),
+	}
+}
+
+// buckets put sizes together for the eye; counts are the frames of each size.
+func (f *frameSizes) buckets(counts []int64) (all []result.FrameBucket) {
+	bin := 0
+	for n, frames := range counts {
+		if frames == 0 {
+			continue
+		}
+		if next := wholeScale.Bin(int64(n)); next != bin {
+			low, high := wholeScale.Limits(next)
+			all = append(all, result.FrameBucket{FromMessages: low, ToMessages: high})
+			bin = next
+		}
+		b := &all[len(all)-1]
+		b.Frames += frames
+		b.Messages += f.rows[n]
+	}
+	return all
 }

@@ -16,7 +16,7 @@ const (
 )
 
 // MaxGroups is how many groups have a latency of their own: each needs memory, and nobody reads more.
-const MaxGroups = 64
+const MaxGroups = 256
 
 // grouping divides the messages by one thing.
 type grouping struct {

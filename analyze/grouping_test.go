@@ -22,8 +22,8 @@ func analyzedBy(t *testing.T, by []string, dirs ...string) *result.Result {
 
 // Of more members than are kept apart, the spread of the messages is of all, and latencies are of the first.
 func TestManyMembers(t *testing.T) {
-	r := record(t, plan(100, 0))
-	for p := range 100 {
+	r := record(t, plan(300, 0))
+	for p := range 300 {
 		r.send(p, 0, 1+p, 0)
 		r.ack(p, 0, 1+p, int64(1+p)*ms)
 	}
@@ -32,7 +32,7 @@ func TestManyMembers(t *testing.T) {
 		t.Fatalf("%d groupings", len(got.Groupings))
 	}
 	g := got.Groupings[0]
-	if g.Total != 100 || len(g.Members) != MaxGroups || g.LeastMessages != 1 || g.MedianMessages != 50 || g.MostMessages != 100 {
+	if g.Total != 300 || len(g.Members) != 256 || g.LeastMessages != 1 || g.MedianMessages != 150 || g.MostMessages != 300 {
 		t.Errorf("%d of %d, %d to %d to %d", len(g.Members), g.Total, g.LeastMessages, g.MedianMessages, g.MostMessages)
 	}
 	if m := g.Members[63]; m.Name != "producer 63" || m.Messages != 64 || *m.Latency.Confirm.Service.P50NS != 64*ms || m.Latency.Confirm.Service.Count != 64 {

@@ -32,6 +32,7 @@ type latencies struct {
 	late  cell            // sent less due, over the window
 	ack   cell            // from received to the consumer's ack, over the run
 
+	shapes    [groups]shape    // kept when counting is over
 	groupings []*grouping      // nil: nobody asked for any
 	current   []*[groups]*cell // of the groups that the next answer belongs to
 
@@ -229,6 +230,7 @@ func (l *latencies) endCounting() {
 			w.censored.merge(&c.censored)
 		}
 		if l.whole[g] = w; w != nil {
+			l.shapes[g] = shapeOf(w, l.cells[g])
 			w.ask(l.asked, l.cells[g], l.t.step)
 			w.prepare(quantile.CurvePercents(w.total()))
 		}

@@ -48,6 +48,7 @@ func (a *analysis) result() *result.Result {
 			r.Curves = append(r.Curves, c)
 		}
 	}
+	r.Histograms, r.HeatMaps = a.latency.histograms(), a.latency.heatMaps()
 	if a.clocks.refused {
 		a.clocks.withhold(r)
 	}
@@ -130,6 +131,7 @@ func (a *analysis) answersUntil() int64 {
 func (a *analysis) intervals() []result.Interval {
 	out := make([]result.Interval, 0, len(a.time.counts))
 	backlog, known := int64(0), a.backlogKnown()
+	flight := a.inFlight()
 	for _, i := range a.time.ordered() {
 		n := &a.time.counts[i]
 		from, to := a.time.bounds(i)
@@ -150,6 +152,7 @@ func (a *analysis) intervals() []result.Interval {
 			b := backlog
 			x.BacklogEnd = &b
 		}
+		x.InFlightEnd = flight(n)
 		out = append(out, x)
 	}
 	return out

@@ -82,7 +82,10 @@ type Result struct {
 	IntervalNS int64      `json:"interval_ns"`
 	Intervals  []Interval `json:"intervals"`
 	Curves     []Curve    `json:"curves"` // percentile curves for charts, same numbers as Latency where they meet
-	Spans      []Span     `json:"spans"`  // blocked, stalled and lost spans, for charts and text
+	// Histograms and HeatMaps are of the latencies that there are.
+	Histograms []Histogram `json:"histograms,omitempty"`
+	HeatMaps   []HeatMap   `json:"heat_maps,omitempty"`
+	Spans      []Span      `json:"spans"` // blocked, stalled and lost spans, for charts and text
 
 	// LimitedBy is what limited the run, as far as the record tells; "" if unknown.
 	LimitedBy string `json:"limited_by,omitempty"`
@@ -277,7 +280,7 @@ type Grouping struct {
 	LeastMessages  int64    `json:"least_messages"`
 	MedianMessages int64    `json:"median_messages"`
 	MostMessages   int64    `json:"most_messages"`
-	Members        []Member `json:"members"` // the first 64 of Total
+	Members        []Member `json:"members"` // the first 256 of Total
 }
 
 // Member is one member of a grouping, with the latencies of the window's messages. A message without an answer has no consumer, and
@@ -295,6 +298,8 @@ type FrameSizes struct {
 	P50    int64   `json:"p50_messages"`
 	P99    int64   `json:"p99_messages"`
 	Max    int64   `json:"max_messages"`
+	// Buckets by rising size, those that hold frames; at most 170.
+	Buckets []FrameBucket `json:"buckets,omitempty"`
 }
 
 // Interval of the run. Rates count each event in the interval of its own time; latency belongs to the interval of the
@@ -312,6 +317,9 @@ type Interval struct {
 	Latency   Latencies `json:"latency"`
 	// BacklogEnd is sent x fan-out minus received, at the end of the interval; nil where expected queues are unknown.
 	BacklogEnd *int64 `json:"backlog_end"`
+	// InFlightEnd is sent minus confirmed and nacked (with transactions: minus committed) at the end of the interval; nil where not all
+	// producers wait for answers. What a lost connection left without an answer stays in it.
+	InFlightEnd *int64 `json:"in_flight_end"`
 	// Self is what the recording processes noticed of themselves; nil where no interval of theirs has its middle in this one.
 	Self *Self `json:"self"`
 	// Phase is "run" in the window and "drain" when publishing had stopped; where a part of the run was asked for, "before" and
