@@ -46,7 +46,7 @@ fuzz: ## run each fuzz target for FUZZTIME (5s)
 	@.ci/fuzz $(FUZZTIME)
 
 bench: ## run the benchmarks in rounds and print a table (BENCH=regexp BENCHCOUNT=5 BENCHTIME=1s PACKAGES=./...)
-	@.ci/need rabbitmq
+	@.ci/need rabbitmq npm
 	$(GO) run ./cmd/internal/bench -bench '$(BENCH)' -count $(BENCHCOUNT) -benchtime $(BENCHTIME) $(PACKAGES)
 
 lint: ## check formatting, go.mod, vet and staticcheck

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math/rand/v2"
+	"path/filepath"
 	"runtime"
 	"testing"
 
@@ -14,7 +15,9 @@ import (
 
 // load describes a generated run.
 type load struct {
+	name                 string
 	producers, consumers int
+	queues               int    // more than one: each message to all of them, as many consumers
 	messages             uint64 // per producer
 	rate                 bool   // with due times
 	publishFirst         bool   // everything is sent before anything is received
@@ -24,7 +27,15 @@ type load struct {
 // generate records a run whose batches, confirms and deliveries come as an engine brings them: sends in batches of 50,
 // confirms of up to 200, deliveries up to 100 a read, 1 us a message.
 func (l load) generate(t testing.TB) string {
+	return l.generateIn(t, filepath.Join(t.TempDir(), "capture"))
+}
+
+func (l load) generateIn(t testing.TB, dir string) string {
 	m := plan(l.producers, l.consumers)
+	l.queues = max(l.queues, 1)
+	if l.queues > 1 {
+		spread(m, l.queues)
+	}
 	total := l.messages * uint64(l.producers)
 	span := int64(total) * 1000
 	m.Outcome.PublishStopNS, m.Outcome.DrainEndNS = epoch+span+50*ms, epoch+3*span+100*ms
@@ -33,8 +44,8 @@ func (l load) generate(t testing.TB) string {
 			m.Producers[i].Rate = manifest.Rate{Messages: 1, PerNS: 1000 * int64(l.producers)}
 		}
 	}
-	r := recordWith(t, m, capture.Options{Compression: l.compression, Memory: 256 << 20})
-	g := generator{load: l, r: r, rng: rand.New(rand.NewPCG(1, 2)), sent: make([]uint64, l.producers), acked: make([]uint64, l.producers), got: make([]uint64, l.producers)}
+	r := recordInto(t, dir, m, capture.Options{Compression: l.compression, Memory: 256 << 20})
+	g := generator{load: l, r: r, rng: rand.New(rand.NewPCG(1, 2)), sent: make([]uint64, l.producers), acked: make([]uint64, l.producers), got: make([]uint64, l.producers*l.queues)}
 	for g.now = 0; ; g.now += 10_000 {
 		if !g.step() {
 			break
@@ -46,6 +57,17 @@ func (l load) generate(t testing.TB) string {
 	return r.close()
 }
 
+// spread has one queue for each consumer, and every message go to all of them.
+func spread(m *manifest.Manifest, queues int) {
+	m.Topology.Queues, m.Topology.Routes[0].Queues, m.Outcome.Queues = nil, nil, nil
+	for q := range queues {
+		m.Topology.Queues = append(m.Topology.Queues, manifest.Queue{Name: fmt.Sprintf("q-%d", q), Type: "classic", Declare: true})
+		m.Topology.Routes[0].Queues = append(m.Topology.Routes[0].Queues, q)
+		m.Outcome.Queues = append(m.Outcome.Queues, manifest.QueueEnd{Queue: q, Ready: ptr(int64(0)), Consumed: true, Drained: true})
+		m.Consumers[q].Queues = []int{q}
+	}
+}
+
 type generator struct {
 	load
 	r                *recording
@@ -53,6 +75,7 @@ type generator struct {
 	now              int64
 	sent, acked, got []uint64
 	due              []int64
+	rows             []event.Delivery // recorded before the next ones are made
 }
 
 // step sends, confirms and delivers some messages; false when nothing is left.
@@ -82,18 +105,29 @@ func (g *generator) step() bool {
 		return busy
 	}
 	for p := range g.producers {
-		n := min(uint64(g.rng.IntN(100)), g.sent[p]-g.got[p])
-		d := &event.Deliveries{Consumer: uint16(g.rng.IntN(g.consumers)), At: epoch + g.now + 7000}
-		for i := range n {
-			d.Rows = append(d.Rows, event.Delivery{Seq: g.got[p] + i, Producer: uint16(p), Tag: g.r.m.Tag, Body: event.Intact, Size: 12, Due: event.None, DeliveryTag: g.got[p] + i + 1})
+		for q := range g.queues {
+			g.deliver(p, q)
+			busy = busy || g.got[p*g.queues+q] < g.messages
 		}
-		g.r.w.Deliveries(d)
-		g.r.deliveryTag[int(d.Consumer)] += n
-		g.r.m.Outcome.Received += int64(n)
-		g.got[p] += n
-		busy = busy || g.got[p] < g.messages
 	}
 	return busy
+}
+
+// deliver delivers some messages of a producer from a queue: to the queue's consumer, or where there is one queue to any.
+func (g *generator) deliver(p, q int) {
+	got, consumer := &g.got[p*g.queues+q], q
+	n := min(uint64(g.rng.IntN(100)), g.sent[p]-*got)
+	if g.queues == 1 {
+		consumer = g.rng.IntN(g.consumers)
+	}
+	g.rows = g.rows[:0]
+	for i := range n {
+		g.rows = append(g.rows, event.Delivery{Seq: *got + i, Producer: uint16(p), Queue: uint16(q), Tag: g.r.m.Tag, Body: event.Intact, Size: 12, Due: event.None, DeliveryTag: *got + i + 1})
+	}
+	g.r.w.Deliveries(&event.Deliveries{Consumer: uint16(consumer), At: epoch + g.now + 7000, Rows: g.rows})
+	g.r.deliveryTag[consumer] += n
+	g.r.m.Outcome.Received += int64(n)
+	*got += n
 }
 
 // BenchmarkRun analyzes runs of two million messages: join, integrity, exact percentiles. rows/s counts the rows of the

@@ -63,7 +63,12 @@ func record(t testing.TB, m *manifest.Manifest) *recording {
 
 func recordWith(t testing.TB, m *manifest.Manifest, o capture.Options) *recording {
 	t.Helper()
-	r := &recording{t: t, dir: filepath.Join(t.TempDir(), "capture"), m: m, o: o, deliveryTag: map[int]uint64{}}
+	return recordInto(t, filepath.Join(t.TempDir(), "capture"), m, o)
+}
+
+func recordInto(t testing.TB, dir string, m *manifest.Manifest, o capture.Options) *recording {
+	t.Helper()
+	r := &recording{t: t, dir: dir, m: m, o: o, deliveryTag: map[int]uint64{}}
 	w, err := capture.Create(r.dir, m, event.NewClock(), o)
 	if err != nil {
 		t.Fatal(err)
