@@ -31,11 +31,11 @@ run: build ## record ten seconds of load, analyze it, draw charts (URI=amqp://us
 		--capture $$capture --charts $$capture-charts
 
 test: ## run all tests, with a real RabbitMQ (installs it where it can)
-	@.ci/need rabbitmq npm
+	@.ci/need rabbitmq npm chromium
 	$(GO) test -count=1 -timeout 12m -p 4 -parallel 4 $(PACKAGES)
 
 test-long: ## run all tests and those that take longer (build tag long)
-	@.ci/need rabbitmq npm
+	@.ci/need rabbitmq npm chromium
 	$(GO) test -count=1 -tags long -timeout 90m $(PACKAGES)
 
 race: ## run the tests of engine, broker and capture with the race detector

@@ -31,6 +31,7 @@ func (a *analysis) result() *result.Result {
 		r.Broker = result.Broker{Product: severalBrokers(a.captures)}
 	}
 	r.Config = a.config()
+	r.Topology = a.topology()
 	if len(a.facts.NotOneRun) == 0 { // there is no rate of several runs
 		r.Rates = a.rates()
 	}

@@ -2,6 +2,7 @@ package analyze
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 
 	"leveret/analyze/result"
@@ -22,6 +23,7 @@ func (a *analysis) config() result.Config {
 		}
 		if x.Tool == "" {
 			x.Tool = m.Tool.Name + " " + m.Tool.Version
+			x.Command, x.Options = m.Command, optionsOf(m)
 		}
 		x.Connections += m.Connections
 		x.CoalesceNS = max(x.CoalesceNS, m.CoalesceNS)
@@ -58,6 +60,13 @@ func (a *analysis) config() result.Config {
 	x.SizesBytes = a.course.sizes.list()
 	x.EndpointConnections = a.course.connectionsTo(x.Endpoints)
 	return x
+}
+
+func optionsOf(m *manifest.Manifest) (options []result.Option) {
+	for _, name := range slices.Sorted(maps.Keys(m.Options)) {
+		options = append(options, result.Option{Name: name, Value: m.Options[name]})
+	}
+	return options
 }
 
 // addProducer adds how one producer publishes; of the first of a capture also what only words can say.

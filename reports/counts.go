@@ -42,18 +42,21 @@ func countGroups(c *result.Counts) [][]count {
 
 func (p *page) counts(r *result.Result) {
 	p.heading("Counts (messages)")
-	groups := countGroups(&r.Counts)
-	// As many groups side by side as the page is wide: numbers as long as int64 allows still fit one below the other.
-	for len(groups) > 0 {
-		n := len(groups)
-		for n > 1 && groupsWidth(groups[:n]) > p.width {
-			n--
-		}
-		p.countBlock(groups[:n])
-		groups = groups[n:]
-	}
+	p.add(block{kind: countsBlock, counts: countGroups(&r.Counts)})
 	if r.Counts.Confirmed+r.Counts.Committed > 0 && (r.Counts.Unroutable > 0 || r.Counts.Returned > 0) {
 		p.remark("Confirmed does not mean routed: a broker confirms messages that reach no queue, too.")
+	}
+}
+
+// counts puts as many groups side by side as the page is wide: numbers as long as int64 allows still fit one below the other.
+func (l *layout) counts(groups [][]count) {
+	for len(groups) > 0 {
+		n := len(groups)
+		for n > 1 && groupsWidth(groups[:n]) > l.width {
+			n--
+		}
+		l.countRows(groups[:n])
+		groups = groups[n:]
 	}
 }
 
@@ -75,7 +78,7 @@ func groupsWidth(groups [][]count) int {
 	return sum
 }
 
-func (p *page) countBlock(groups [][]count) {
+func (l *layout) countRows(groups [][]count) {
 	lines := 0
 	for _, g := range groups {
 		lines = max(lines, len(g))
@@ -94,16 +97,13 @@ func (p *page) countBlock(groups [][]count) {
 			}
 			text := pad(group[i].name, name) + "  " + padLeft(result.Group(group[i].n), number)
 			if group[i].bad && group[i].n != 0 {
-				text = p.paint(yellow, text)
+				text = l.paint(yellow, text)
 			}
 			b.WriteString(text)
 		}
-		p.line(b.String())
+		l.line(b.String())
 	}
 }
-
-// queuesShown bounds the table by queue.
-const queuesShown = 20
 
 // queues prints counts by queue where there is more than one. With many queues those with something wrong come first
 // into the table; the order of the topology is kept.
@@ -111,15 +111,15 @@ func (p *page) queues(r *result.Result) {
 	if len(r.Queues) < 2 {
 		return
 	}
-	shown, quiet := chooseQueues(r.Queues)
+	shown, quiet := chooseQueues(r.Queues, p.most.queues)
 	p.heading("Counts by queue (messages)")
-	t := table{keys: 1, columns: []column{
+	t := &table{keys: 1, columns: []column{
 		{head: "queue", left: true}, {head: "type", left: true, drop: 3}, {head: "received"}, {head: "lost"}, {head: "missing"},
 		{head: "duplicates"}, {head: "corrupt"}, {head: "out of order", drop: 1}, {head: "at stop", drop: 2},
 	}}
 	for _, q := range shown {
 		c := &q.Counts
-		row := []string{p.clean(elide(q.Queue, 24)), p.clean(elide(q.Type, 8))}
+		row := []string{p.clean(p.name(q.Queue, 24)), p.clean(p.name(q.Type, 8))}
 		for _, n := range []int64{c.Received, c.Lost, c.Missing, c.Duplicates, c.Corrupt, c.OutOfOrder, c.QueuedAtStop} {
 			row = append(row, shortCount(n))
 		}
@@ -127,21 +127,21 @@ func (p *page) queues(r *result.Result) {
 			t.columns[i].cells = append(t.columns[i].cells, row[i])
 		}
 	}
-	t.write(p)
+	p.table(t)
 	if quiet > 0 {
 		p.remark(fmt.Sprintf("and %s more", result.Plural(int64(quiet), "queue")))
 	}
 }
 
-func chooseQueues(all []result.QueueCounts) (shown []result.QueueCounts, left int) {
-	if len(all) <= queuesShown {
+func chooseQueues(all []result.QueueCounts, most int) (shown []result.QueueCounts, left int) {
+	if len(all) <= most {
 		return all, 0
 	}
 	keep := make([]bool, len(all))
 	kept := 0
 	for _, wanted := range []func(*result.Counts) bool{isTroubled, func(*result.Counts) bool { return true }} {
 		for i := range all {
-			if !keep[i] && kept < queuesShown && wanted(&all[i].Counts) {
+			if !keep[i] && kept < most && wanted(&all[i].Counts) {
 				keep[i] = true
 				kept++
 			}

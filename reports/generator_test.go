@@ -15,7 +15,7 @@ func TestGenerator(t *testing.T) {
 		r.Generator = g
 		p := &page{width: 200, ascii: true}
 		p.generator(r)
-		return strings.TrimSpace(p.b.String())
+		return strings.TrimSpace(string(p.text(false)))
 	}
 	if got := lines(nil); got != "" {
 		t.Errorf("%q", got)

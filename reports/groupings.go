@@ -7,9 +7,6 @@ import (
 	"leveret/analyze/result"
 )
 
-// membersShown bounds the table of a grouping; JSON has all that the result holds.
-const membersShown = 20
-
 // groupings prints what was asked for by producer, consumer or queue: how evenly the messages are spread over all members, and
 // the latencies of the first few.
 func (p *page) groupings(r *result.Result) {
@@ -18,26 +15,26 @@ func (p *page) groupings(r *result.Result) {
 		from := intervalOrigin(r)
 		verb := map[string]string{"producer": "sent by", "consumer": "received by", "queue": "received from"}[g.By]
 		p.heading(fmt.Sprintf("By %s (messages %s it, %s latency)", p.clean(g.By), verb, from))
-		p.membersTable(r, g.Members[:min(len(g.Members), membersShown)], from)
+		p.membersTable(r, g.By, g.Members[:min(len(g.Members), p.most.members)], from)
 		text := fmt.Sprintf("Of %s the least has %s, the median %s, the most %s messages.", result.Plural(int64(g.Total), p.clean(g.By)),
 			result.Group(g.LeastMessages), result.Group(g.MedianMessages), result.Group(g.MostMessages))
-		if g.Total > membersShown {
-			text += fmt.Sprintf(" The first %d are shown.", min(len(g.Members), membersShown))
+		if g.Total > p.most.members {
+			text += fmt.Sprintf(" The first %d are shown.", min(len(g.Members), p.most.members))
 		}
 		p.remark(text)
 	}
 }
 
-func (p *page) membersTable(r *result.Result, members []result.Member, from string) {
-	t := table{keys: 1, columns: []column{{head: "", left: true}, {head: "messages"}}}
+func (p *page) membersTable(r *result.Result, by string, members []result.Member, from string) {
+	t := &table{keys: 1, columns: []column{{head: p.name(p.clean(by), 28), left: true}, {head: "messages"}}}
 	for i := range members {
-		t.columns[0].cells = append(t.columns[0].cells, elide(p.clean(members[i].Name), 28))
+		t.columns[0].cells = append(t.columns[0].cells, p.name(p.clean(members[i].Name), 28))
 		t.columns[1].cells = append(t.columns[1].cells, shortCount(members[i].Messages))
 	}
 	for _, what := range r.LatencyKinds() {
 		t.columns = append(t.columns, p.memberColumns(members, what, from)...)
 	}
-	t.write(p)
+	p.table(t)
 }
 
 // memberColumns are median, 99 % and maximum of one kind of latency; none where no member has any.

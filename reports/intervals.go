@@ -40,19 +40,19 @@ type bound struct {
 	atLeast bool
 }
 
-// intervals prints the run over time in at most limit lines (negative: all).
-func (p *page) intervals(r *result.Result, limit int) {
+// intervals prints the run over time.
+func (p *page) intervals(r *result.Result) {
 	if len(r.Intervals) == 0 {
 		return
 	}
 	from := intervalOrigin(r)
-	size := groupSize(r.Intervals, limit)
+	size := groupSize(r.Intervals, p.most.intervals)
 	stretches := stretchesOf(r, from, size)
 	t := p.intervalTable(r, stretches, size > 1)
 	dropped := t.fit(p.width)
 	hasLow := slices.ContainsFunc(t.columns, func(c column) bool { return c.head == lowest })
 	p.heading(p.intervalHeading(r, from, size, hasLow))
-	t.write(p)
+	p.table(t)
 	if slices.ContainsFunc(t.columns, func(c column) bool { return slices.Contains(c.cells, "-") }) {
 		p.remark("-: no messages, or an interval too short for a rate.")
 	}

@@ -78,6 +78,15 @@ func plain(r *result.Result) *result.Result {
 			*p = finite(*p)
 		}
 	}
+	if t := c.Topology; t != nil {
+		copied := *t
+		c.Topology = &copied
+		copied.Producers, copied.Exchanges, copied.Queues = listed(t.Producers), listed(t.Exchanges), listed(t.Queues)
+		copied.Bindings, copied.Consumers = listed(t.Bindings), slices.Clone(listed(t.Consumers))
+		for i := range copied.Consumers {
+			copied.Consumers[i].Queues = listed(copied.Consumers[i].Queues)
+		}
+	}
 	plainLatencies(&c.Latency)
 	plainDistribution(&c.AckLatency)
 	if f := c.ConfirmFrames; f != nil && !isFinite(f.Mean) {

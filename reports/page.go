@@ -1,21 +1,65 @@
 package reports
 
 import (
-	"bytes"
 	"fmt"
 	"strings"
 	"unicode"
 	"unicode/utf8"
 )
 
-// page collects the lines of a text report. Widths are counted in terminal cells, before colours are added.
+// page is what a report says, block by block, apart from how it is laid out: the text report, Markdown, LaTeX and HTML are
+// made of the same blocks, so that none of them says what another leaves out.
 type page struct {
-	b            bytes.Buffer
-	width        int
-	ascii, color bool
+	blocks []block
+	ascii  bool
+	// width of a text report in terminal cells; 0: the form has no such bound, and no table gives columns up.
+	width   int
+	most    most
+	figures []Chart // for the forms that show them
 }
 
-// style is the parameter of an ANSI "select graphic rendition" sequence (ECMA-48, 8.3.117).
+// most is how many of everything a form has room for; the JSON form has all.
+type most struct {
+	queues, members, spans, intervals int // lines of tables and lists; intervals negative: all
+	messages                          int // of each finding
+	name                              int // cells of a name in a table
+}
+
+// kind of a block.
+type kind int
+
+const (
+	verdictBlock  kind = iota // text is the word
+	noticeBlock               // a sentence right below the verdict: label, text
+	listBlock                 // the name of a list of items
+	itemBlock                 // of a list: label, text
+	detailBlock               // of the item above: text
+	headingBlock              // begins a section
+	fieldBlock                // label, text
+	quantityBlock             // label, value (a number), text (its unit, and more)
+	remarkBlock
+	gapBlock // something else follows in the section
+	countsBlock
+	tableBlock
+	figureBlock // a drawing; forms without drawings leave it out
+)
+
+// block is one thing that a report says. Which fields are used is the kind's.
+type block struct {
+	kind   kind
+	label  string
+	style  style // of the label, else of the text
+	value  string
+	text   string
+	column int // cells that a text report gives the label
+	number int // cells of the widest value beside it
+	counts [][]count
+	table  *table
+	figure *figure
+}
+
+// style says how something is meant; the text report's is the parameter of an ANSI "select graphic rendition" sequence
+// (ECMA-48, 8.3.117).
 type style string
 
 const (
@@ -26,47 +70,51 @@ const (
 	dim    style = "2"
 )
 
-func (p *page) paint(s style, text string) string {
-	if !p.color || s == "" || text == "" {
-		return text
-	}
-	return "\x1b[" + string(s) + "m" + text + "\x1b[0m"
-}
-
-// line ends one line; trailing blanks are dropped.
-func (p *page) line(text string) {
-	p.b.WriteString(strings.TrimRight(text, " "))
-	p.b.WriteByte('\n')
-}
+func (p *page) add(b block) { p.blocks = append(p.blocks, b) }
 
 // heading starts a section.
-func (p *page) heading(text string) {
-	p.line("")
-	for _, l := range wrap(text, p.width) {
-		p.line(p.paint(bold, l))
-	}
+func (p *page) heading(text string) { p.add(block{kind: headingBlock, text: text}) }
+
+// notice is a sentence that belongs to the verdict; the label may be empty.
+func (p *page) notice(label string, s style, text string) {
+	p.add(block{kind: noticeBlock, label: label, style: s, text: text})
+}
+
+// list names the items that follow.
+func (p *page) list(text string) { p.add(block{kind: listBlock, text: text}) }
+
+// item of a list, behind a label in a column of its own; a list without labels has a column of 0.
+func (p *page) item(label string, s style, column int, text string) {
+	p.add(block{kind: itemBlock, label: label, style: s, column: column, text: text})
+}
+
+// detail stands below an item.
+func (p *page) detail(column int, text string) {
+	p.add(block{kind: detailBlock, column: column, text: text})
 }
 
 // field writes a named line: the name in a column of its own, the text wrapped beside it.
 func (p *page) field(name string, column int, text string) {
-	p.hanging("  "+pad(name, column)+"  ", column+4, text)
+	p.add(block{kind: fieldBlock, label: name, column: column, text: text})
 }
 
-// hanging writes text behind head, which takes indent cells; further lines are indented as far.
-func (p *page) hanging(head string, indent int, text string) {
-	for i, l := range wrap(text, p.width-indent) {
-		if i > 0 {
-			head = strings.Repeat(" ", indent)
-		}
-		p.line(head + l)
-	}
+// quantity is a field that begins with a number, aligned with those around it in number cells.
+func (p *page) quantity(name string, column int, value string, number int, text string) {
+	p.add(block{kind: quantityBlock, label: name, column: column, value: value, number: number, text: text})
 }
 
-// remark writes a dim, indented sentence.
-func (p *page) remark(text string) {
-	for _, l := range wrap(text, p.width-2) {
-		p.line("  " + p.paint(dim, l))
+// remark is a sentence on what stands above it.
+func (p *page) remark(text string) { p.add(block{kind: remarkBlock, text: text}) }
+
+// gap parts what follows from what stands above.
+func (p *page) gap() { p.add(block{kind: gapBlock}) }
+
+// name shortens one for a table's cell, where the form is narrow.
+func (p *page) name(s string, width int) string {
+	if p.width == 0 {
+		width = p.most.name
 	}
+	return elide(s, width)
 }
 
 // clean makes a string of the result safe to print: what is not printable is escaped, in ASCII mode whatever lies outside it.
@@ -90,97 +138,3 @@ func (p *page) clean(s string) string {
 	}
 	return b.String()
 }
-
-// elide shortens s to at most width cells, keeping both ends: long queue names differ in either.
-func elide(s string, width int) string {
-	if cells(s) <= width {
-		return s
-	}
-	r := []rune(s)
-	head, tail := 0, len(r)
-	room := width - 2
-	for used := 0; head < tail; {
-		if w := cells(string(r[head])); used+w <= (room+1)/2 {
-			used += w
-			head++
-			continue
-		}
-		for used := 0; tail > head; tail-- {
-			w := cells(string(r[tail-1]))
-			if used+w > room/2 {
-				break
-			}
-			used += w
-		}
-		break
-	}
-	return string(r[:head]) + ".." + string(r[tail:])
-}
-
-// wrap breaks text at blanks into lines of at most width cells; a word that is longer is broken where it must be.
-// There is always at least one line.
-func wrap(text string, width int) []string {
-	width = max(width, 8)
-	var lines []string
-	current, used := "", 0
-	for _, word := range strings.Fields(text) {
-		w := cells(word)
-		if used > 0 && used+1+w > width {
-			lines = append(lines, current)
-			current, used = "", 0
-		}
-		for w > width {
-			head := headOf(word, width)
-			lines = append(lines, head)
-			word = word[len(head):]
-			w = cells(word)
-		}
-		if used > 0 {
-			current += " "
-			used++
-		}
-		current += word
-		used += w
-	}
-	return append(lines, current)
-}
-
-// headOf is the longest start of s that takes at most width cells, and at least one character.
-func headOf(s string, width int) string {
-	used := 0
-	for i, c := range s {
-		if used += runeCells(c); used > width && i > 0 {
-			return s[:i]
-		}
-	}
-	return s
-}
-
-// cells is the width of s on a terminal.
-func cells(s string) int {
-	n := 0
-	for _, c := range s {
-		n += runeCells(c)
-	}
-	return n
-}
-
-// runeCells: combining marks take no cell, East Asian wide characters two (the blocks that matter of UAX 11).
-func runeCells(c rune) int {
-	switch {
-	case c < 0x300:
-		return 1
-	case unicode.In(c, unicode.Mn, unicode.Me):
-		return 0
-	case c >= 0x1100 && c <= 0x115F, c >= 0x2E80 && c <= 0xA4CF, c >= 0xAC00 && c <= 0xD7A3, c >= 0xF900 && c <= 0xFAFF,
-		c >= 0xFE30 && c <= 0xFE6F, c >= 0xFF00 && c <= 0xFF60, c >= 0xFFE0 && c <= 0xFFE6, c >= 0x1F300 && c <= 0x1FAFF, c >= 0x20000 && c <= 0x3FFFD:
-		return 2
-	}
-	return 1
-}
-
-// pad fills s with blanks up to width cells, on the right.
-func pad(s string, width int) string { return s + strings.Repeat(" ", max(0, width-cells(s))) }
-
-// padLeft fills s with blanks up to width cells, on the left.
-func padLeft(s string, width int) string { return strings.Repeat(" ", max(0, width-cells(s))) + s }

@@ -102,7 +102,7 @@ func (p *page) confidence(shown []side) {
 			continue
 		}
 		if !said {
-			p.line("")
+			p.gap()
 			p.remark("95 % intervals, from how batches of the window in time differ, so that messages that share a delay count as few (effective):")
 			said = true
 		}

@@ -35,7 +35,7 @@ func (p *page) rates(r *result.Result) {
 		case l.name == "drain" && r.Rates.DrainNS != nil:
 			text += " received over " + duration(float64(*r.Rates.DrainNS), p.ascii) + " after publishing stopped"
 		}
-		p.hanging("  "+pad(l.name, fieldColumn)+"  "+padLeft(rate(*l.value), width)+" ", fieldColumn+width+5, text)
+		p.quantity(l.name, fieldColumn, rate(*l.value), width, text)
 	}
 	if f := r.ConfirmFrames; f != nil {
 		p.field("confirms", fieldColumn, framesLine(f))

@@ -119,7 +119,7 @@ func TestGroupings(t *testing.T) {
 	r.Groupings = []result.Grouping{g}
 	text := flat(t, r)
 	for _, want := range []string{
-		"By consumer (messages received by it, service latency)", "delivery (ms) messages 50 % 99 % max consumer 0 - - - consumer x 1 1.000 >=90.00 >=90.00",
+		"By consumer (messages received by it, service latency)", "delivery (ms) consumer messages 50 % 99 % max consumer 0 - - - consumer x 1 1.000 >=90.00 >=90.00",
 		"Of 30 consumers the least has 6, the median 7, the most 14,000 messages. The first 20 are shown.",
 	} {
 		if !strings.Contains(text, want) {

@@ -13,6 +13,8 @@ type table struct {
 	// keys is how many columns at the left name the rows: where the page is too narrow for all columns, even after some
 	// were dropped, the rest follows in further tables that repeat these.
 	keys int
+	// fixed rows are of different things, and stay in their order.
+	fixed bool
 	// title stands on a line of its own above row titleRow; "" none.
 	title    string
 	titleRow int
@@ -29,9 +31,9 @@ type column struct {
 
 const columnGap = 2
 
-// fit takes away the columns for which a page of this width has no room and returns their headings.
+// fit takes away the columns for which a page of this width (0: any) has no room and returns their headings.
 func (t *table) fit(width int) (dropped []string) {
-	for t.total() > width-2 {
+	for width > 0 && t.total() > width-2 {
 		worst := 0
 		if len(t.columns) > 0 {
 			worst = slices.MaxFunc(t.columns, func(a, b column) int { return cmp.Compare(a.drop, b.drop) }).drop
@@ -49,14 +51,17 @@ func (t *table) fit(width int) (dropped []string) {
 	return dropped
 }
 
-// write draws the table, indented by two, without the columns that the page has no room for.
-func (t *table) write(p *page) {
-	t.fit(p.width)
-	for i, piece := range t.pieces(p.width) {
+// table puts the table on the page. A text report leaves out the columns that it has no room for.
+func (p *page) table(t *table) { p.add(block{kind: tableBlock, table: t}) }
+
+// write draws the table, indented by two.
+func (t *table) write(l *layout) {
+	t.fit(l.width)
+	for i, piece := range t.pieces(l.width) {
 		if i > 0 {
-			p.line("")
+			l.line("")
 		}
-		piece.draw(p)
+		piece.draw(l)
 	}
 }
 
@@ -78,17 +83,17 @@ func (t *table) pieces(width int) []*table {
 	return all
 }
 
-func (t *table) draw(p *page) {
+func (t *table) draw(l *layout) {
 	widths, texts := t.layout()
 	if groups := t.groupLine(widths); strings.TrimSpace(groups) != "" {
-		p.line("  " + p.paint(dim, groups))
+		l.line("  " + l.paint(dim, groups))
 	}
-	p.line("  " + p.paint(dim, t.row(widths, func(i int) string { return t.columns[i].head })))
+	l.line("  " + l.paint(dim, t.row(widths, func(i int) string { return t.columns[i].head })))
 	for n := range t.rows() {
 		if t.title != "" && n == t.titleRow {
-			p.line("  " + p.paint(dim, t.title))
+			l.line("  " + l.paint(dim, t.title))
 		}
-		p.line("  " + t.row(widths, func(i int) string { return texts[i][n] }))
+		l.line("  " + t.row(widths, func(i int) string { return texts[i][n] }))
 	}
 }
 

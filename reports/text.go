@@ -40,23 +40,32 @@ func Text(w io.Writer, r *result.Result, o TextOptions) error {
 	if o.Intervals == 0 {
 		o.Intervals = defaultIntervals
 	}
-	p := &page{width: max(o.Width, leastWidth), ascii: o.ASCII, color: o.Color}
+	if o.Messages <= 0 {
+		o.Messages = messagesShown
+	}
+	p := &page{width: max(o.Width, leastWidth), ascii: o.ASCII, most: most{queues: 20, members: 20, spans: 10, intervals: o.Intervals, messages: o.Messages}}
+	p.report(r)
+	if _, err := w.Write(p.text(o.Color)); err != nil {
+		return fmt.Errorf("write text report: %w", err)
+	}
+	return nil
+}
+
+// report fills the page with all that there is to say about a run.
+func (p *page) report(r *result.Result) {
 	p.verdict(r)
-	p.findings(r, o.Messages)
+	p.findings(r)
 	p.assertions(r)
 	p.run(r)
 	p.counts(r)
 	p.queues(r)
 	p.rates(r)
 	p.latencies(r)
+	p.charts()
 	p.groupings(r)
 	p.generator(r)
-	p.intervals(r, o.Intervals)
+	p.intervals(r)
 	p.spans(r)
-	if _, err := w.Write(p.b.Bytes()); err != nil {
-		return fmt.Errorf("write text report: %w", err)
-	}
-	return nil
 }
 
 func (p *page) verdict(r *result.Result) {
@@ -65,21 +74,21 @@ func (p *page) verdict(r *result.Result) {
 	if word == "" {
 		word = "none"
 	}
-	p.line("Verdict: " + p.paint(colors[r.Verdict], elide(word, 40)))
+	p.add(block{kind: verdictBlock, style: colors[r.Verdict], text: word})
 	if r.Broker.Embedded {
-		p.hanging("", 0, "Embedded broker: this run measures leveret, not RabbitMQ.")
+		p.notice("Embedded broker", "", "this run measures leveret, not RabbitMQ.")
 	}
 	switch {
 	case r.Growing:
-		p.hanging(p.paint(yellow, "Growing:")+" ", 9, "the recording goes on; the figures cover what had been written when it was read.")
+		p.notice("Growing", yellow, "the recording goes on; the figures cover what had been written when it was read.")
 	case !r.Complete:
-		p.hanging(p.paint(yellow, "Incomplete:")+" ", 12, "the recording did not end properly; the figures cover what could be read.")
+		p.notice("Incomplete", yellow, "the recording did not end properly; the figures cover what could be read.")
 	}
 	reason := p.clean(r.StopReason)
 	if reason == "" {
 		reason = "not recorded"
 	}
-	p.hanging("Stopped: ", 9, reason+p.clean(endsText(r.Ends, reason)))
+	p.notice("Stopped", "", reason+p.clean(endsText(r.Ends, reason)))
 }
 
 // endsText says which producers and consumers had stopped by themselves: " (by then had stopped: 2 by consumer limit)".
@@ -105,45 +114,40 @@ func (p *page) assertions(r *result.Result) {
 	if len(r.Assertions) == 0 {
 		return
 	}
-	p.line("Assertions:")
+	p.list("Assertions:")
 	const column = 7 // "not met"
 	for i := range r.Assertions {
 		a, word, color := &r.Assertions[i], "met", green
 		if !a.Met {
 			word, color = "not met", red
 		}
-		p.hanging("  "+p.paint(color, word)+pad("", column-len(word))+"  ", column+4, p.clean(a.Text+": "+a.Describe()))
+		p.item(word, color, column, p.clean(a.Text+": "+a.Describe()))
 	}
 }
 
-func (p *page) findings(r *result.Result, messages int) {
-	if messages <= 0 {
-		messages = messagesShown
-	}
+func (p *page) findings(r *result.Result) {
 	colors := map[result.Severity]style{result.SeverityFail: red, result.SeverityInconclusive: yellow, result.SeverityWarning: yellow}
 	const column = 12 // "inconclusive"
 	if len(r.Findings)+len(r.Notes) == 0 {
-		p.line("Findings: none")
+		p.list("Findings: none")
 		return
 	}
-	p.line("Findings:")
+	p.list("Findings:")
 	for _, f := range r.Findings {
 		text := f.Text
 		if strings.TrimSpace(text) == "" {
 			text = result.Group(f.Count)
 		}
-		severity := elide(p.clean(string(f.Severity)), column)
-		head := "  " + p.paint(colors[f.Severity], severity) + pad("", column-cells(severity)) + "  "
-		p.hanging(head, column+4, p.clean(f.Code)+": "+p.clean(text))
+		p.item(p.clean(string(f.Severity)), colors[f.Severity], column, p.clean(f.Code)+": "+p.clean(text))
 		for i, m := range f.First {
-			if i == messages {
+			if i == p.most.messages {
 				break
 			}
-			p.hanging(strings.Repeat(" ", column+4)+"- ", column+6, p.message(m, r.Config.StartedNS))
+			p.detail(column, p.message(m, r.Config.StartedNS))
 		}
 	}
 	for _, n := range r.Notes {
-		p.field("note", column, p.clean(n))
+		p.item("note", "", column, p.clean(n))
 	}
 }
 
@@ -154,7 +158,7 @@ func (p *page) message(m result.Message, start int64) string {
 		s = "claims to be " + s
 	}
 	if m.Queue != "" {
-		s += ", queue " + p.clean(elide(m.Queue, 60))
+		s += ", queue " + p.clean(p.name(m.Queue, 60))
 	}
 	if m.Consumer != nil {
 		s += fmt.Sprintf(", consumer %d", *m.Consumer)
@@ -170,9 +174,6 @@ func (p *page) message(m result.Message, start int64) string {
 	return s
 }
 
-// spansShown bounds the list of marked spans; the charts and JSON have all.
-const spansShown = 10
-
 func (p *page) spans(r *result.Result) {
 	if len(r.Spans) == 0 {
 		return
@@ -180,12 +181,12 @@ func (p *page) spans(r *result.Result) {
 	p.heading("Marked spans (seconds after the start)")
 	ordered := slices.SortedStableFunc(slices.Values(r.Spans), func(a, b result.Span) int { return cmp.Compare(a.FromNS, b.FromNS) })
 	for i, s := range ordered {
-		if i == spansShown {
-			p.remark(fmt.Sprintf("and %s more", result.Group(int64(len(r.Spans)-spansShown))))
+		if i == p.most.spans {
+			p.remark(fmt.Sprintf("and %s more", result.Group(int64(len(r.Spans)-p.most.spans))))
 			return
 		}
 		from, to := float64(span(r.Config.StartedNS, s.FromNS))/1e9, float64(span(r.Config.StartedNS, s.ToNS))/1e9
-		p.hanging("  ", 2, fmt.Sprintf("%.3f to %.3f: %s", from, to, p.clean(spanText(s))))
+		p.item("", "", 0, fmt.Sprintf("%.3f to %.3f: %s", from, to, p.clean(spanText(s))))
 	}
 }
 

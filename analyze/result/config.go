@@ -18,6 +18,9 @@ type Config struct {
 	Allocation string   `json:"allocation,omitempty"`
 	// EndpointConnections are the connections that were opened to each of Endpoints.
 	EndpointConnections []int `json:"endpoint_connections,omitempty"`
+	// Command is the command line of the first capture, Options are its resolved options in the order of their names; both without secrets.
+	Command []string `json:"command,omitempty"`
+	Options []Option `json:"options,omitempty"`
 	// Environment are the variables that changed an option of the run.
 	Environment []string `json:"environment,omitempty"`
 	// Exchanges are those that producers publish to, RoutingKeys the first few keys of RoutingKeysTotal.
@@ -51,6 +54,12 @@ type Config struct {
 	ReadyStart  *int64   `json:"ready_at_start"`  // messages in the queues before the run
 	TLS         bool     `json:"tls"`
 	TLSVerified bool     `json:"tls_verified"`
+}
+
+// Option is an option of the run as it was resolved.
+type Option struct {
+	Name  string `json:"name"`
+	Value string `json:"value"`
 }
 
 // Exchange that producers publish to. The default exchange has no name.

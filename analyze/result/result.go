@@ -47,6 +47,8 @@ type Result struct {
 	Broker   Broker   `json:"broker"`
 	Config   Config   `json:"config"`
 	Host     Host     `json:"host"`
+	// Topology is nil where no capture tells it.
+	Topology *Topology `json:"topology,omitempty"`
 
 	Counts Counts `json:"counts"`
 	// Queues are the counts by queue, in the order of the topology.

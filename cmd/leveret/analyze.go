@@ -10,7 +10,6 @@ import (
 	"leveret/analyze/result"
 	"leveret/cmd/internal/options"
 	"leveret/cmd/internal/panel"
-	"leveret/reports"
 	"leveret/reports/chart"
 )
 
@@ -26,6 +25,8 @@ Reads one run's capture, or several captures of one run (producers and consumers
 and says what it holds: verdict and findings, counts, rates, exact percentiles.`, `
   leveret analyze captures/run1
   leveret analyze captures/run1 --format json
+  leveret analyze captures/run1 -o report.html
+  leveret analyze captures/run1 --format markdown
   leveret analyze captures/run1 --charts charts --chart-format svg
   leveret analyze captures/producers captures/consumers
   leveret analyze captures/run1 --warmup 10 --percentiles 50,99.9,99.999
@@ -46,7 +47,8 @@ func runAnalyze(ctx context.Context, args []string, s streams) (int, error) {
 	if len(dirs) == 0 {
 		return 0, &options.UsageError{Command: "analyze", Err: errors.New("which capture? leveret analyze CAPTURE..., a directory that leveret run recorded")}
 	}
-	if err := o.Report.Check(); err != nil {
+	o.Report.SettleFormat(set.Changed("format"))
+	if err := errors.Join(o.Report.Check(), readable(&o.Report, s)); err != nil {
 		return 0, &options.UsageError{Command: "analyze", Err: err}
 	}
 	code, err := analyzeAndReport(ctx, dirs, analyze.Options{MemoryBytes: o.Memory, Tmp: o.Tmp}, &o.Report, o.Quiet, s, nil)
@@ -77,7 +79,7 @@ func analyzeAndReport(ctx context.Context, dirs []string, limits analyze.Options
 		return exitFailed, err
 	}
 	quoteCalibration(r)
-	if err := writeReport(r, o, s); err != nil {
+	if err := putReport(r, o, s); err != nil {
 		return exitFailed, fmt.Errorf("report: %w", err)
 	}
 	if o.Charts != "" {
@@ -90,26 +92,6 @@ func analyzeAndReport(ctx context.Context, dirs []string, limits analyze.Options
 		reasons = io.Discard // the short form has named them
 	}
 	return judge(r, o.Strict, reasons), nil
-}
-
-func writeReport(r *result.Result, o *options.Report, s streams) error {
-	switch o.Format {
-	case "json":
-		return reports.JSON(s.out, r)
-	case "":
-		return writeShort(s.err, r)
-	}
-	return reports.Text(s.out, r, reports.TextOptions{
-		Width: panel.Width(s.out), ASCII: !panel.SpeaksUTF8(), Color: panel.Colored(s.out, o.NoColor), Messages: messagesShown(o.Findings),
-	})
-}
-
-// messagesShown is how many messages of a finding the text prints: all where another number than usual was asked for.
-func messagesShown(findings int) int {
-	if findings == analyze.DefaultFindings {
-		return 0
-	}
-	return findings
 }
 
 func writeCharts(r *result.Result, o *options.Report, s streams) error {

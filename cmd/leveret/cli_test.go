@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"leveret/cmd/internal/options"
 	"leveret/loadcore/rabbitmqtest"
 )
 
@@ -142,9 +143,15 @@ func TestC015PasswordAppearsNowhere(t *testing.T) {
 	if code != exitOK {
 		t.Fatalf("exit %d\n%s", code, stderr)
 	}
-	_, asJSON, _ := invoke(t, "analyze", dir, "--format", "json")
 	secret := node.Password()
-	for name, text := range map[string]string{"stdout": stdout, "stderr": stderr, "JSON": asJSON} {
+	texts := map[string]string{"stdout": stdout, "stderr": stderr}
+	for _, format := range options.ReportFormats {
+		_, texts[format], _ = invoke(t, "analyze", dir, "--format", format)
+		if format == "html" && !strings.Contains(texts[format], "--uri amqp://") {
+			t.Error("the page does not show the command line")
+		}
+	}
+	for name, text := range texts {
 		if strings.Contains(text, secret) {
 			t.Errorf("%s holds the password", name)
 		}

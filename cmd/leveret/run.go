@@ -190,7 +190,8 @@ func (r *recording) prepare() error {
 	if r.dir == "" {
 		r.dir = filepath.Join(manifest.DefaultsRoot, o.ID)
 	}
-	if err := errors.Join(o.Report.Check(), o.Report.Window.Check(o.Time)); err != nil {
+	o.Report.SettleFormat(r.given("format"))
+	if err := errors.Join(o.Report.Check(), o.Report.Window.Check(o.Time), readable(&o.Report, r.streams)); err != nil {
 		return err
 	}
 	if err := checkInstances(o, r.given); err != nil {

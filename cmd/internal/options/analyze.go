@@ -17,7 +17,17 @@ func NewAnalyze() (*Set, *Analyze) {
 			Help: "working memory; what outgrows it goes to a temporary file"},
 		&Option{Name: "tmp", Arg: "DIR", Group: groupReport, value: text(&a.Tmp, ""),
 			Help: "directory for that temporary file; without it the system's"})
+	letters(rows)
 	return newSet("analyze", rows), a
+}
+
+// letters gives options that are typed often a letter, in commands that have no options of PerfTest's.
+func letters(rows []*Option) {
+	for _, o := range rows {
+		if o.Name == "output" {
+			o.Short = "o"
+		}
+	}
 }
 
 // Calibrate holds the options of `leveret calibrate`.

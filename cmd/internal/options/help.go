@@ -35,6 +35,9 @@ func (s *Set) head(o *Option) string {
 	if s.oneDash && len(o.PerfTest) > 0 {
 		head = "  -" + strings.Join(o.PerfTest, ", -") + ", --" + o.Name
 	}
+	if o.Short != "" {
+		head = "  -" + o.Short + ", --" + o.Name
+	}
 	if o.Arg != "" {
 		head += " " + o.Arg
 	}

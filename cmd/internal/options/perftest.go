@@ -41,7 +41,7 @@ func NewPerfTest(redactURI redactor) (*PerfTest, *Run) {
 	r := &Run{}
 	in := &Invocation{ask: make(map[string]*bool)}
 	rows := slices.DeleteFunc(r.rows(perfTest, redactURI), func(o *Option) bool {
-		return o.Name == "faults" || o.Name == "format" // no embedded broker; standard output is PerfTest's
+		return o.Name == "faults" || o.Name == "format" || o.Name == "output" // no embedded broker; standard output, and -o, are PerfTest's
 	})
 	r.Report.Format = ""
 	rows = append(rows, in.askOptions()...)

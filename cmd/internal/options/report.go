@@ -3,6 +3,7 @@ package options
 import (
 	"fmt"
 	"os"
+	"path/filepath"
 	"strings"
 	"time"
 
@@ -13,6 +14,7 @@ import (
 // Report holds the options that say how results are shown; run and analyze share them.
 type Report struct {
 	Format      string
+	Output      string // file; "": standard output
 	Charts      string // directory; "" : none
 	ChartFormat []string
 	Interval    time.Duration // 0: chosen by the length of the run
@@ -54,12 +56,29 @@ func (r *Report) Check() error {
 	if info, err := os.Stat(r.Charts); r.Charts != "" && err == nil && !info.IsDir() {
 		return fmt.Errorf("--charts=%s: is a file; give a directory", r.Charts)
 	}
+	if info, err := os.Stat(r.Output); r.Output != "" && err == nil && !info.Mode().IsRegular() {
+		return fmt.Errorf("--output=%s: is no file; without the option the report goes to standard output", r.Output)
+	}
 	return r.Window.Check(0)
+}
+
+// ReportFormats are the forms of a report.
+var ReportFormats = []string{"text", "json", "markdown", "csv", "html", "latex"}
+
+// endings of file names tell the form of a report, where no form was asked for.
+var endings = map[string]string{".txt": "text", ".json": "json", ".md": "markdown", ".markdown": "markdown", ".csv": "csv", ".html": "html", ".htm": "html", ".tex": "latex"}
+
+// SettleFormat takes the format from the name of the output file, unless one was given.
+func (r *Report) SettleFormat(given bool) {
+	if f, ok := endings[strings.ToLower(filepath.Ext(r.Output))]; ok && !given {
+		r.Format = f
+	}
 }
 
 func (r *Report) options() []*Option {
 	return []*Option{
-		{Name: "format", Arg: "FORMAT", Group: groupReport, value: choice(&r.Format, "text", "text", "json"), Help: "form of the report on stdout: text or json"},
+		{Name: "format", Arg: "FORMAT", Group: groupReport, value: choice(&r.Format, "text", ReportFormats...), Help: "form of the report: text, json, markdown, csv, html (one page with charts) or latex (tables); without it by the ending of --output, else text"},
+		{Name: "output", Arg: "FILE", Group: groupReport, value: text(&r.Output, ""), Help: "write the report into this file, whole or not at all; one that is there is replaced; without it standard output"},
 		{Name: "charts", Arg: "DIR", Group: groupReport, value: text(&r.Charts, ""), Help: "write charts into this directory"},
 		{Name: "chart-format", Arg: "FORMAT,...", Group: groupReport, value: choices(&r.ChartFormat, "png,svg", "png", "svg"), Help: "formats of the charts: png, svg"},
 		{Name: "interval", PerfTest: []string{"i"}, Arg: "SECONDS", Group: groupReport, value: seconds(&r.Interval, 0, 0), Help: "length of the intervals in report and charts; 0: chosen by the length of the run"},

@@ -17,6 +17,8 @@ type Option struct {
 	Name string // long name, without dashes; PerfTest's where PerfTest has the option
 	// PerfTest lists the short spellings that PerfTest knows, without dashes; empty where PerfTest has no such option.
 	PerfTest []string
+	// Short is a letter that stands for the name behind one dash, in commands whose options are not PerfTest's; "": none.
+	Short string
 	// LongOnly: PerfTest has the option by its long name alone.
 	LongOnly bool
 	// Arg names the value in the help; empty for a switch.
@@ -98,7 +100,7 @@ func newSet(command string, options []*Option) *Set {
 	s.flags.SortFlags = false
 	s.flags.Usage = func() {}
 	for _, o := range options {
-		f := s.flags.VarPF(o.value, o.Name, "", o.Help)
+		f := s.flags.VarPF(o.value, o.Name, o.Short, o.Help)
 		if o.Arg == "" {
 			f.NoOptDefVal = o.bare()
 		}

@@ -1,0 +1,156 @@
+package analyze
+
+import (
+	"fmt"
+	"slices"
+
+	"leveret/analyze/result"
+	"leveret/capture/manifest"
+)
+
+// topology puts the topologies of all captures together, each queue and binding once. Nil where no capture has one.
+func (a *analysis) topology() *result.Topology {
+	j := joinedTopology{t: &result.Topology{}, queues: map[string]int{}, publishers: map[result.Publishers]int{}, subscribers: map[string]int{}, bindings: map[result.Binding]bool{}}
+	for _, c := range a.captures {
+		if c.manifest != nil {
+			j.add(c.manifest)
+		}
+	}
+	if j.t.QueuesTotal+j.t.ProducersTotal+j.t.ConsumersTotal == 0 {
+		return nil
+	}
+	return j.t
+}
+
+// joinedTopology finds what is there already.
+type joinedTopology struct {
+	t           *result.Topology
+	queues      map[string]int // places by name, also of those that the lists do not hold
+	publishers  map[result.Publishers]int
+	subscribers map[string]int
+	bindings    map[result.Binding]bool
+}
+
+func (j *joinedTopology) add(m *manifest.Manifest) {
+	places := make([]int, len(m.Topology.Queues)) // of the manifest's queues in the result
+	for i := range m.Topology.Queues {
+		places[i] = j.queue(m, i)
+	}
+	for i := range m.Producers {
+		j.producer(m, &m.Producers[i], places)
+	}
+	for i := range m.Topology.Bindings {
+		b := &m.Topology.Bindings[i]
+		if b.Queue >= 0 && b.Queue < len(places) {
+			j.exchange(m, b.Exchange)
+			j.bind(result.Binding{Exchange: b.Exchange, Queue: places[b.Queue], RoutingKey: b.RoutingKey})
+		}
+	}
+	for i := range m.Consumers {
+		j.consumer(m.Consumers[i].Queues, places)
+	}
+}
+
+func (j *joinedTopology) queue(m *manifest.Manifest, i int) int {
+	q := &m.Topology.Queues[i]
+	key := q.Name
+	if key == "" {
+		key = fmt.Sprintf("%s/%d", m.ID, i)
+	}
+	if at, ok := j.queues[key]; ok {
+		return at
+	}
+	at := j.t.QueuesTotal
+	j.queues[key] = at
+	j.t.QueuesTotal++
+	if at < result.TopologyKept {
+		j.t.Queues = append(j.t.Queues, result.QueueNode{Name: q.Name, Type: q.Type})
+	}
+	return at
+}
+
+func (j *joinedTopology) exchange(m *manifest.Manifest, name string) {
+	x := result.Exchange{Name: name}
+	for _, e := range m.Topology.Exchanges {
+		if e.Name == name && name != "" {
+			x.Type = e.Type
+		}
+	}
+	known := slices.ContainsFunc(j.t.Exchanges, func(e result.Exchange) bool { return e.Name == name })
+	if !known && len(j.t.Exchanges) < result.TopologyKept {
+		j.t.Exchanges = append(j.t.Exchanges, x)
+	}
+}
+
+// producer adds one to those that publish alike. Of the default exchange, whose bindings nobody declares, what its routes reach.
+func (j *joinedTopology) producer(m *manifest.Manifest, p *manifest.Producer, places []int) {
+	keys := max(1, p.Routes)
+	if p.Route < 0 || p.Route+keys > len(m.Topology.Routes) {
+		return
+	}
+	group := result.Publishers{Keys: keys}
+	for i, route := range m.Topology.Routes[p.Route : p.Route+keys] {
+		key := route.RoutingKey
+		if route.Random {
+			key = "random for each message"
+		}
+		if i == 0 {
+			group.Exchange, group.RoutingKey = route.Exchange, key
+		}
+		group.Unknown = group.Unknown || !route.Known
+		j.exchange(m, route.Exchange)
+		for _, q := range route.Queues {
+			if route.Exchange == "" && q >= 0 && q < len(places) {
+				j.bind(result.Binding{Queue: places[q], RoutingKey: key})
+			}
+		}
+	}
+	at, ok := j.publishers[group]
+	if !ok {
+		at = j.t.ProducersTotal
+		j.publishers[group] = at
+		if j.t.ProducersTotal++; at < result.TopologyKept {
+			j.t.Producers = append(j.t.Producers, group)
+		}
+	}
+	if at < result.TopologyKept {
+		j.t.Producers[at].Count++
+	}
+}
+
+func (j *joinedTopology) bind(b result.Binding) {
+	if j.bindings[b] {
+		return
+	}
+	j.bindings[b] = true
+	j.t.BindingsTotal++
+	if len(j.t.Bindings) < result.TopologyKept && b.Queue < result.TopologyKept {
+		j.t.Bindings = append(j.t.Bindings, b)
+	}
+}
+
+func (j *joinedTopology) consumer(queues, places []int) {
+	group := result.Subscribers{QueuesTotal: len(queues)}
+	var all []int
+	for _, q := range queues {
+		if q < 0 || q >= len(places) {
+			continue
+		}
+		all = append(all, places[q])
+		if places[q] < result.TopologyKept && len(group.Queues) < result.TopologyKept {
+			group.Queues = append(group.Queues, places[q])
+		}
+	}
+	key := fmt.Sprint(all)
+	at, ok := j.subscribers[key]
+	if !ok {
+		at = j.t.ConsumersTotal
+		j.subscribers[key] = at
+		if j.t.ConsumersTotal++; at < result.TopologyKept {
+			j.t.Consumers = append(j.t.Consumers, group)
+		}
+	}
+	if at < result.TopologyKept {
+		j.t.Consumers[at].Count++
+	}
+}

@@ -1,0 +1,96 @@
+package main
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"leveret/analyze/result"
+	"leveret/reports"
+	"leveret/reports/chart"
+)
+
+// pageCharts draws the charts of a run for a page: wide and narrow, each in the page's two themes.
+func pageCharts(r *result.Result) ([]reports.Chart, error) {
+	var charts []reports.Chart
+	for _, s := range chart.Specs(r) {
+		c, err := pageChart(&s)
+		if err != nil {
+			return nil, fmt.Errorf("chart %s: %w", s.Name, err)
+		}
+		charts = append(charts, c)
+	}
+	return charts, nil
+}
+
+// Sizes of the drawings in inches: type is made for a page of this width, and for a column half as wide.
+const (
+	wideWidth, wideHeight     = 8.0, 4.3
+	narrowWidth, narrowHeight = 4.2, 3.8
+)
+
+func pageChart(s *chart.Spec) (reports.Chart, error) {
+	c := reports.Chart{Name: s.Name, Title: strings.Join(append([]string{s.Title}, s.Marks...), ", "), About: strings.Join(s.Caption, " "), NoData: s.NoData}
+	if s.NoData != "" {
+		return c, nil
+	}
+	drawn := *s
+	drawn.Title, drawn.Caption = "", nil // the page has both as text
+	var err error
+	if c.Wide, err = themed(&drawn, wideWidth, wideHeight); err != nil {
+		return c, err
+	}
+	c.Narrow, err = themed(&drawn, narrowWidth, narrowHeight)
+	c.Plot = plotOf(s)
+	return c, err
+}
+
+func themed(s *chart.Spec, width, height float64) (d reports.Drawing, err error) {
+	o := chart.Options{WidthInches: width, HeightInches: height}
+	d.Light, err = chart.Encode(s, "svg", o)
+	return d, err
+}
+
+// plotOf is what the page shows of a chart where the pointer is; nil for charts that have no lines.
+func plotOf(s *chart.Spec) *reports.Plot {
+	p := &reports.Plot{X: plotAxis(s.X), Y: plotAxis(s.Y)}
+	if s.Name == "percentiles" {
+		p.X.Scale = "nines"
+	}
+	for _, series := range s.Series {
+		l := reports.PlotLine{Name: series.Name}
+		for _, segment := range append(slices.Clone(series.Segments), series.Bounds) {
+			for _, at := range segment {
+				l.Points = append(l.Points, [2]float64{short(at.X), short(at.Y)})
+			}
+		}
+		slices.SortStableFunc(l.Points, func(a, b [2]float64) int { return cmp.Compare(a[0], b[0]) })
+		p.Lines = append(p.Lines, l)
+	}
+	if len(p.Lines) == 0 {
+		return nil
+	}
+	return p
+}
+
+func plotAxis(a chart.Axis) reports.PlotAxis {
+	x := reports.PlotAxis{Label: a.Label, Min: a.Min, Max: a.Max}
+	if a.Log {
+		x.Scale = "log"
+	}
+	return x
+}
+
+// short rounds to six significant digits: more are not seen, and every digit is a byte of the page.
+func short(v float64) float64 {
+	if v == 0 {
+		return 0
+	}
+	unit := math.Pow(10, 5-math.Floor(math.Log10(math.Abs(v))))
+	if r := math.Round(v*unit) / unit; !math.IsNaN(r) && !math.IsInf(r, 0) {
+		return r
+	}
+	return v
+}

@@ -1,0 +1,98 @@
+package main
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+
+	"leveret/analyze"
+	"leveret/analyze/result"
+	"leveret/cmd/internal/options"
+	"leveret/cmd/internal/panel"
+	"leveret/reports"
+)
+
+// readable refuses to pour a page of markup over a terminal.
+func readable(o *options.Report, s streams) error {
+	if o.Format == "html" && o.Output == "" && panel.OnTerminal(s.out) {
+		return errors.New("--format=html: is not for a terminal; give --output FILE, or redirect")
+	}
+	return nil
+}
+
+// putReport writes the report where it was asked for: to standard output, or into a file that comes to its name when it is complete.
+func putReport(r *result.Result, o *options.Report, s streams) error {
+	if o.Format == "" { // PerfTest's standard output is its own
+		return writeShort(s.err, r)
+	}
+	return putDocument(o.Output, s, func(w io.Writer) error { return writeReport(w, r, o) })
+}
+
+// putDocument writes to standard output, or replaces the file as a whole.
+func putDocument(path string, s streams, write func(io.Writer) error) error {
+	if path == "" {
+		return write(s.out)
+	}
+	var b bytes.Buffer
+	if err := write(&b); err != nil {
+		return err
+	}
+	if err := replaceFile(path, b.Bytes()); err != nil {
+		return fmt.Errorf("--output=%s: %w", path, err)
+	}
+	fmt.Fprintln(s.err, "report", path)
+	return nil
+}
+
+// replaceFile gives the path to a file that is complete; nobody ever reads half of it.
+func replaceFile(path string, content []byte) error {
+	f, err := os.CreateTemp(filepath.Dir(path), filepath.Base(path)+".*.part")
+	if err != nil {
+		return err
+	}
+	_, err = f.Write(content)
+	err = errors.Join(err, f.Chmod(0o644), f.Close())
+	if err == nil {
+		err = os.Rename(f.Name(), path)
+	}
+	if err != nil {
+		os.Remove(f.Name())
+	}
+	return err
+}
+
+// writeReport writes one form of the report. Only the text on a terminal has its width and colours.
+func writeReport(w io.Writer, r *result.Result, o *options.Report) error {
+	document := reports.DocumentOptions{Messages: messagesShown(o.Findings)}
+	switch o.Format {
+	case "json":
+		return reports.JSON(w, r)
+	case "csv":
+		return reports.CSV(w, r)
+	case "markdown":
+		return reports.Markdown(w, r, document)
+	case "latex":
+		return reports.LaTeX(w, r, document)
+	case "html":
+		charts, err := pageCharts(r)
+		if err != nil {
+			return err
+		}
+		document.Charts = charts
+		return reports.HTML(w, r, document)
+	}
+	return reports.Text(w, r, reports.TextOptions{
+		Width: panel.Width(w), ASCII: !panel.SpeaksUTF8(), Color: panel.Colored(w, o.NoColor), Messages: document.Messages,
+	})
+}
+
+// messagesShown is how many messages of a finding the report names: all where another number than usual was asked for.
+func messagesShown(findings int) int {
+	if findings == analyze.DefaultFindings {
+		return 0
+	}
+	return findings
+}

@@ -1,0 +1,161 @@
+package reports
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"html/template"
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// Chart is a chart for a page, drawn already: this package neither draws nor knows the drawing library.
+type Chart struct {
+	Name  string // "rates"; a place in the page is named after it
+	Title string
+	// About is what the chart shows in words: its caption, and what stands for it where it cannot be seen.
+	About string
+	// NoData is why there is no chart; then the page has this sentence in its place.
+	NoData string
+	// Wide is for a page of the usual width and for print, Narrow for a telephone; without it Wide serves there, too.
+	Wide, Narrow Drawing
+	// Plot has the values that are shown where the pointer is; nil: none.
+	Plot *Plot
+}
+
+// Drawing is one SVG in two themes. Where the two differ in nothing but colours the page holds the drawing once.
+type Drawing struct{ Light, Dark []byte }
+
+// Plot is the data of a chart in the units of its axes. The SVG says in its attribute data-panel ("left top right bottom", in the
+// units of its viewBox) where the axes' ends are.
+type Plot struct {
+	X     PlotAxis   `json:"x"`
+	Y     PlotAxis   `json:"y"`
+	Lines []PlotLine `json:"lines"`
+}
+
+// PlotAxis from Min to Max, by Scale: "" linear, "log", or "nines" for percentiles, where the value v stands for the
+// percentile 100 (1 - 10^-v).
+type PlotAxis struct {
+	Label string  `json:"label"`
+	Min   float64 `json:"min"`
+	Max   float64 `json:"max"`
+	Scale string  `json:"scale,omitempty"`
+}
+
+// PlotLine is one line of a chart; its points are by rising X, in float64s that are finite.
+type PlotLine struct {
+	Name   string       `json:"name"`
+	Points [][2]float64 `json:"points"`
+}
+
+// figure is a place for a drawing in the page.
+type figure struct {
+	chart *Chart
+	id    string
+	// drawn is an SVG element of this package's own, which scrolls where the screen is narrow; "": the chart is drawn.
+	drawn template.HTML
+}
+
+// palette collects the pairs of colours of the drawings of a page: each becomes a variable with one value in each theme.
+type palette struct{ pairs [][2]string }
+
+var hexColor = regexp.MustCompile(`#[0-9A-Fa-f]{6}\b`)
+
+// variable of a pair: "--c-0072B2-56B4E9".
+func (p *palette) variable(pair [2]string) string {
+	if !slices.Contains(p.pairs, pair) {
+		p.pairs = append(p.pairs, pair)
+	}
+	return "--c-" + pair[0][1:] + "-" + pair[1][1:]
+}
+
+// element makes one SVG element for both themes. Drawings that differ in more than colours are both there, and the style sheet
+// shows one.
+func (p *palette) element(d Drawing, label string) string {
+	light := svgElement(d.Light, label)
+	if len(d.Dark) == 0 {
+		return light
+	}
+	dark := svgElement(d.Dark, label)
+	lights, darks := hexColor.FindAllString(light, -1), hexColor.FindAllString(dark, -1)
+	if len(lights) != len(darks) || hexColor.ReplaceAllString(light, "") != hexColor.ReplaceAllString(dark, "") {
+		return `<div class="only-light">` + light + `</div><div class="only-dark">` + dark + `</div>`
+	}
+	i := -1
+	return hexColor.ReplaceAllStringFunc(light, func(string) string {
+		i++
+		return "var(" + p.variable([2]string{lights[i], darks[i]}) + ")"
+	})
+}
+
+// css declares the variables of one theme: 0 light, 1 dark.
+func (p *palette) css(theme int) string {
+	var b strings.Builder
+	for _, pair := range p.pairs {
+		fmt.Fprintf(&b, "%s:%s;", p.variable(pair), pair[theme])
+	}
+	return b.String()
+}
+
+var (
+	svgSize   = regexp.MustCompile(`^<svg [^>]*>`)
+	sizeAttrs = regexp.MustCompile(`\s+(width|height|xmlns|xmlns:xlink|role|aria-label)="[^"]*"`)
+)
+
+// svgElement takes an SVG file's prologue, size and comments away; the page gives it its width. label is read out in its place.
+func svgElement(file []byte, label string) string {
+	at := bytes.Index(file, []byte("<svg "))
+	if at < 0 {
+		return ""
+	}
+	s := string(file[at:])
+	head := svgSize.FindString(s)
+	rest := comments.ReplaceAllString(s[len(head):], "")
+	return sizeAttrs.ReplaceAllString(head[:len(head)-1], "") + ` role="img" aria-label="` + template.HTMLEscapeString(label) + `">` + strings.TrimSpace(rest)
+}
+
+var comments = regexp.MustCompile(`(?s)<!--.*?-->`)
+
+// documentFigure is a drawing as the page's template takes it.
+type documentFigure struct {
+	ID, Title, About, NoData, Class string
+	Wide, Narrow                    template.HTML
+	Plot                            template.JS
+	Scroll                          bool
+}
+
+func documentFigureOf(f *figure, narrow bool, colors *palette) documentFigure {
+	c := f.chart
+	x := documentFigure{ID: f.id, Title: c.Title, About: c.About, NoData: c.NoData, Class: "chart"}
+	switch {
+	case c.NoData != "":
+	case f.drawn != "":
+		x.Wide, x.Class, x.Scroll = f.drawn, f.id, true
+	default:
+		x.Wide = template.HTML(colors.element(c.Wide, c.Title))
+		if narrow && len(c.Narrow.Light) > 0 {
+			x.Narrow = template.HTML(colors.element(c.Narrow, c.Title))
+		}
+		if c.Plot != nil {
+			if b, err := json.Marshal(c.Plot); err == nil { // escapes <, > and &
+				x.Plot = template.JS(b)
+			}
+		}
+	}
+	return x
+}
+
+// charts shows the page's charts; those without data as a sentence.
+func (p *page) charts() {
+	if len(p.figures) == 0 {
+		return
+	}
+	p.heading("Charts")
+	for i := range p.figures {
+		c := &p.figures[i]
+		c.Title, c.About, c.NoData = p.clean(c.Title), p.clean(c.About), p.clean(c.NoData)
+		p.add(block{kind: figureBlock, figure: &figure{chart: c, id: "chart-" + anchor(c.Name)}})
+	}
+}

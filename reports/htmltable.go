@@ -1,0 +1,81 @@
+package reports
+
+// documentTable is a table as the page's template takes it.
+type documentTable struct {
+	Label          string
+	Tall, Sortable bool
+	Groups         []columnGroup // above the heads; none where no column has one
+	Heads          []cell
+	Bodies         []tableBody
+}
+
+type columnGroup struct {
+	Name string
+	Span int
+}
+
+type tableBody struct {
+	Title string
+	Rows  [][]cell
+}
+
+type cell struct {
+	Text, Class string
+	Head        bool
+}
+
+// tallFrom is how many rows a table may have before it gets bars to scroll by.
+const tallFrom = 40
+
+// longFrom is how many cells a text may take in one line.
+const longFrom = 32
+
+func documentTableOf(t *table, label string) *documentTable {
+	x := &documentTable{Label: label, Tall: t.rows() > tallFrom, Sortable: !t.fixed && t.rows() > 1}
+	t.eachGroup(func(from, to int) {
+		if n := from - spanned(x.Groups); n > 0 {
+			x.Groups = append(x.Groups, columnGroup{"", n})
+		}
+		x.Groups = append(x.Groups, columnGroup{t.columns[from].group, to - from})
+	})
+	if n := len(t.columns) - spanned(x.Groups); len(x.Groups) > 0 && n > 0 {
+		x.Groups = append(x.Groups, columnGroup{"", n})
+	}
+	for i := range t.columns {
+		x.Heads = append(x.Heads, cell{Text: t.columns[i].head, Class: t.class(i)})
+	}
+	x.Bodies = []tableBody{{}}
+	for n, row := range t.lines() {
+		if t.title != "" && n == t.titleRow {
+			x.Bodies = append(x.Bodies, tableBody{Title: t.title})
+		}
+		var cells []cell
+		for i, text := range row {
+			cells = append(cells, cell{Text: text, Class: t.class(i), Head: i < t.keys})
+		}
+		last := &x.Bodies[len(x.Bodies)-1]
+		last.Rows = append(last.Rows, cells)
+	}
+	return x
+}
+
+func spanned(groups []columnGroup) (n int) {
+	for _, g := range groups {
+		n += g.Span
+	}
+	return n
+}
+
+// class of a column's cells: text is on the left, and broken where it is long.
+func (t *table) class(i int) string {
+	c := &t.columns[i]
+	if !c.left {
+		return ""
+	}
+	for _, s := range c.cells {
+		if cells(s) > longFrom {
+			return "left long"
+		}
+	}
+	return "left"
+}
