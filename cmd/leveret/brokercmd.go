@@ -48,15 +48,20 @@ func runBroker(ctx context.Context, args []string, s streams) (int, error) {
 	fmt.Fprintln(s.out, server.URI())
 	fmt.Fprintln(s.err, "the embedded broker is ready; Ctrl-C ends it")
 	if o.UntilEOF {
-		var cancel context.CancelFunc
-		ctx, cancel = context.WithCancel(ctx)
-		go func() {
-			io.Copy(io.Discard, s.in)
-			cancel()
-		}()
+		ctx = untilEOF(ctx, s.in)
 	}
 	<-ctx.Done()
 	return exitOK, server.Close()
+}
+
+// untilEOF is a context that ends with the input, too.
+func untilEOF(ctx context.Context, in io.Reader) context.Context {
+	ctx, cancel := context.WithCancel(ctx)
+	go func() {
+		io.Copy(io.Discard, in)
+		cancel()
+	}()
+	return ctx
 }
 
 // serverTLS reads the server's certificate; nil without one.

@@ -48,6 +48,9 @@ func runLoad(ctx context.Context, args []string, s streams) (int, error) {
 	if err != nil {
 		return 0, err
 	}
+	if r.options.UntilEOF {
+		ctx = untilEOF(ctx, s.in)
+	}
 	return r.recordAndReport(ctx)
 }
 

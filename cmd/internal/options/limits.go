@@ -12,12 +12,17 @@ func (r *Run) limitOptions(d dialect) []*Option {
 		drain.value, drain.Help = ifGiven(seconds(&r.DrainTimeout, 0, 0)), "time allowed, after publishing has stopped, to receive what is still queued; without it most of --shutdown-timeout, with it beside that"
 		shutdown = "time allowed, after publishing has stopped, to receive what is still queued and to close; 0 or less: none"
 	}
-	return []*Option{
+	rows := []*Option{
 		{Name: "time", PerfTest: []string{"z"}, Arg: "SECONDS", Group: groupLimits, value: d.lenient(seconds(&r.Time, 0, 0)), Help: "stop publishing after this long; 0: no limit"},
 		{Name: "confirm-timeout", PerfTest: []string{"ct"}, Arg: "SECONDS", Group: groupLimits, value: seconds(&r.ConfirmTimeout, 30*time.Second, time.Millisecond), Help: "how long a producer may wait for a confirm"},
 		drain,
 		{Name: "shutdown-timeout", PerfTest: []string{"st"}, Arg: "SECONDS", Group: groupLimits, value: d.lenient(seconds(&r.ShutdownTimeout, 5*time.Second, 0)), Help: shutdown},
 	}
+	if !d.perfTest {
+		rows = append(rows, &Option{Name: "until-eof", Group: groupLimits, value: toggle(&r.UntilEOF, false),
+			Help: "stop when standard input ends, as at Ctrl-C: for programs that start the run"})
+	}
+	return rows
 }
 
 func (r *Run) instanceOptions(d dialect) []*Option {

@@ -213,3 +213,20 @@ func TestRatesAreExact(t *testing.T) {
 		}
 	}
 }
+
+// An address may name its target, and hold an equals sign of its own; its password never shows.
+func TestSuiteAddresses(t *testing.T) {
+	hide := func(string) string { return "(uri)" }
+	set, s := NewSuite(hide)
+	args := []string{"--uri=amqps://u:geheim@h?verify=verify_none", "--uri", "ssl=amqps://u:geheim@s?verify=verify_none", "x"}
+	rest, err := set.Parse(args)
+	if err != nil || len(rest) != 1 || s.URIs[""] != "amqps://u:geheim@h?verify=verify_none" || s.URIs["ssl"] != "amqps://u:geheim@s?verify=verify_none" {
+		t.Errorf("%v %q %q", err, rest, s.URIs)
+	}
+	if text := strings.Join(set.Redacted(args), " "); strings.Contains(text, "geheim") || !strings.Contains(text, "ssl=(uri)") {
+		t.Error(text)
+	}
+	if _, err := set.Parse([]string{"--uri", "ssl=amqp://other:geheim@h"}); err == nil || strings.Contains(err.Error(), "geheim") || !strings.Contains(err.Error(), "a second address for target ssl") {
+		t.Errorf("%v", err)
+	}
+}

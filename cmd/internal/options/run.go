@@ -103,6 +103,8 @@ type Run struct {
 	DrainTimeout    time.Duration
 	ShutdownTimeout time.Duration
 	EndTimeout      time.Duration // of both together; 0: no bound but theirs
+	// UntilEOF stops the run with its standard input, too.
+	UntilEOF bool
 
 	ID                 string
 	Capture            string

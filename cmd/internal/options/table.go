@@ -63,6 +63,7 @@ func (o *Option) show(text string) string {
 
 // Groups in the order in which the help shows them.
 const (
+	groupSuite    = "Suite"
 	groupRows     = "Rows"
 	groupBroker   = "Broker and connection"
 	groupTopology = "Topology"
@@ -80,7 +81,7 @@ const (
 )
 
 var groupOrder = []string{
-	groupAsk, groupRows, groupBroker, groupTopology, groupProduce, groupConsume, groupLimits, groupOutput, groupMetrics, groupRecord, groupReport,
+	groupAsk, groupSuite, groupRows, groupBroker, groupTopology, groupProduce, groupConsume, groupLimits, groupOutput, groupMetrics, groupRecord, groupReport,
 	groupEmbedded, groupJVM, groupRefused,
 }
 

@@ -27,7 +27,7 @@ var mayImport = map[string][]string{
 	"cmd/internal/perflines":  {"cmd/internal/options", "cmd/internal/perftest", "loadcore", "capture/event", "capture/manifest", "analyze/result"},
 	"cmd/internal/bench":      {},
 	"cmd/internal/calibrate":  {"loadcore/...", "capture", "capture/event", "capture/manifest", "analyze/result"},
-	"cmd/internal/suite":      {"cmd/internal/options", "capture/manifest", "analyze/result"},
+	"cmd/internal/suite":      {"analyze/assert", "analyze/result", "reports/table"},
 
 	"cmd/internal/panel/terminaltest": {},
 
@@ -69,7 +69,8 @@ var homes = map[string][]string{
 	"github.com/pierrec/lz4/v4":               {"capture/schema"},
 	"github.com/spf13/pflag":                  {"cmd/internal/options"},
 	"github.com/schollz/progressbar/v3":       {"cmd/internal/panel"},
-	"github.com/rivo/uniseg":                  {"cmd/internal/panel"}, // how wide a text is on a terminal
+	"github.com/rivo/uniseg":                  {"cmd/internal/panel", "reports/table"}, // how wide a text is on a terminal
+	"go.yaml.in/yaml/v3":                      {"cmd/internal/suite"},
 	"gonum.org/v1/plot":                       {"reports/chart"},
 	"codeberg.org/go-fonts/liberation":        {"reports/chart"},
 	"golang.org/x/image":                      {"reports/chart"},

@@ -1,0 +1,184 @@
+package suite
+
+import (
+	"slices"
+	"strings"
+	"testing"
+	"time"
+)
+
+func planned(t *testing.T, text string, c Changes) (*Suite, []*Row) {
+	t.Helper()
+	s, err := Read("a.yaml", []byte(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	rows, err := s.Plan(c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s, rows
+}
+
+func argsOf(rows []*Row) (all []string) {
+	for _, r := range rows {
+		for _, p := range r.Commands() {
+			all = append(all, strings.Join(p.Options.Args(), " "))
+		}
+	}
+	return all
+}
+
+const matrix = `
+options: {time: 30, size: 100}
+warmup: 6
+tables:
+  - name: a
+    options: {size: 12}
+    axes:
+      - {name: Producers, option: producers, values: [1, 3]}
+      - {name: Window, option: confirm, values: [{is: -1, label: none}, 10]}
+    exclude: [{Producers: 3, Window: none}]
+    published: [{where: {Window: none}, figures: {rate: 5}}]
+    columns: [{figure: rate(sent), published: rate}]
+`
+
+// All combinations but the excluded one; the table's options over the suite's, the axes' over those; a warm-up beside the time.
+func TestRowsOfAxes(t *testing.T) {
+	_, rows := planned(t, matrix, Changes{})
+	want := []string{
+		"--time=36 --size=12 --producers=1 --confirm=-1 --warmup=6",
+		"--time=36 --size=12 --producers=1 --confirm=10 --warmup=6",
+		"--time=36 --size=12 --producers=3 --confirm=10 --warmup=6",
+	}
+	if got := argsOf(rows); !slices.Equal(got, want) {
+		t.Errorf("%q", got)
+	}
+	if rows[0].Published["rate"] != 5 || len(rows[1].Published) != 0 || rows[0].ID != "a-01-1-none" || rows[2].Title() != "Producers 3, Window 10" {
+		t.Errorf("%+v, %+v, %s, %s", rows[0].Published, rows[1].Published, rows[0].ID, rows[2].Title())
+	}
+}
+
+// A shorter time shortens the warm-up in proportion: 10 of 30 seconds leave 2 of 6.
+func TestTimeAndOnly(t *testing.T) {
+	_, rows := planned(t, matrix, Changes{Time: 10 * time.Second, Only: []string{"producers=3"}})
+	if got := argsOf(rows); !slices.Equal(got, []string{"--time=12 --size=12 --producers=3 --confirm=10 --warmup=2"}) {
+		t.Errorf("%q", got)
+	}
+	s, _ := planned(t, matrix, Changes{})
+	if _, err := s.Plan(Changes{Only: []string{"b-*"}}); err == nil || !strings.Contains(err.Error(), "no row matches --only b-*") {
+		t.Errorf("%v", err)
+	}
+}
+
+const scaledText = `
+tables:
+  - scale: [producers]
+    fit-descriptors: true
+    options: {consumers: 0}
+    setup: {queues: [{pattern: q%d, from: 1, to: 50, scaled: true}]}
+    axes: [{name: Publishers, option: producers, values: [10, 2000]}]
+    columns: [{figure: rate(sent)}]
+`
+
+// Of 228 descriptors 128 are kept for other things: 100 connections.
+func TestScale(t *testing.T) {
+	_, rows := planned(t, scaledText, Changes{Scale: 0.5, Descriptors: 228})
+	if got := argsOf(rows); !slices.Equal(got, []string{"--consumers=0 --producers=5", "--consumers=0 --producers=100"}) {
+		t.Errorf("%q", got)
+	}
+	if q := rows[0].Setup.Queues[0]; len(q.Names()) != 25 || q.Names()[24] != "q25" {
+		t.Errorf("%+v", q)
+	}
+	if !strings.Contains(strings.Join(rows[1].Notes, " "), "scaled down to 100 connections: this system allows a process 228 file descriptors") {
+		t.Errorf("%q", rows[1].Notes)
+	}
+	if rows[1].Labels[0] != "100 (of 2000)" {
+		t.Errorf("%q", rows[1].Labels)
+	}
+}
+
+// Rounds follow each other, each with every row once, in the order of the seed.
+func TestRepeatsAreInterleavedAndShuffled(t *testing.T) {
+	s, rows := planned(t, "repeat: 3\nshuffle: 7\n"+matrix, Changes{})
+	ids := func() (all []string) {
+		for _, run := range s.NewRecord(rows, Changes{}, nil, "").Runs {
+			all = append(all, run.ID)
+		}
+		return all
+	}
+	got := ids()
+	if !slices.Equal(got, ids()) {
+		t.Error("the same seed gave another order")
+	}
+	for round, suffix := range []string{"", ".2", ".3"} {
+		part := slices.Sorted(slices.Values(got[3*round : 3*round+3]))
+		if !slices.Equal(part, []string{"a-01-1-none" + suffix, "a-02-1-10" + suffix, "a-03-3-10" + suffix}) {
+			t.Errorf("round %d: %q", round, part)
+		}
+	}
+	unshuffled := []string{"a-01-1-none", "a-02-1-10", "a-03-3-10", "a-01-1-none.2", "a-02-1-10.2", "a-03-3-10.2", "a-01-1-none.3", "a-02-1-10.3", "a-03-3-10.3"}
+	if slices.Equal(got, unshuffled) {
+		t.Error("seed 7 shuffled nothing")
+	}
+}
+
+// Tables 4 to 9 of the document have 4, 20, 7, 6, 16 and 5 rows. Of Table 6 all 7, of Table 7 all but 6 x 6 x 10, and of Table 8 three of
+// the four Classic ones ask for what Table 5 has without SSL; that last one is Table 7's; and Table 4's first is 3 x 3 x 3 of Table 5.
+// 58 rows less 7, 5, 4 and 1 are 41 runs.
+func TestHuaweiHasAllRows(t *testing.T) {
+	s, err := Scenario("huawei-dms")
+	if err != nil || s == nil {
+		t.Fatal(err)
+	}
+	rows, err := s.Plan(Changes{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	count := map[string]int{}
+	for _, r := range rows {
+		count[r.Table.Name]++
+	}
+	for name, n := range map[string]int{"t4": 4, "t5": 20, "t6": 7, "t7": 6, "t8": 16, "t9": 5} {
+		if count[name] != n {
+			t.Errorf("table %s has %d rows, want %d", name, count[name], n)
+		}
+	}
+	if runs := len(s.NewRecord(rows, Changes{}, nil, "").Runs); runs != 41 {
+		t.Errorf("%d runs, want 41", runs)
+	}
+	for id, want := range map[string][2]float64{ // first and last rows, and some between, as the document prints them
+		"t4-01-rabbitmq.2u4g.cluster-Ultra-high-I-O-3": {32052, 25219}, "t5-01-Yes-1-1-1": {7631, 6291}, "t5-20-No-3-3-10": {39809, 37912},
+		"t6-07-6-1": {26663, 26662}, "t7-06-6-6-10": {54768, 45847}, "t8-04-3-3-1-Quorum": {6771, 15568}, "t8-15-6-6-10-Mirrored": {54625, 45853}, "t9-05-1-6": {31518, 31518},
+	} {
+		i := slices.IndexFunc(rows, func(r *Row) bool { return r.ID == id })
+		if i < 0 {
+			t.Errorf("no row %s", id)
+		} else if p := rows[i].Published; p["sent"] != want[0] || p["received"] != want[1] {
+			t.Errorf("%s: %v, want %v", id, p, want)
+		}
+	}
+}
+
+// Every suite inside the program says where its figures come from, and can be planned.
+func TestScenarios(t *testing.T) {
+	if len(Scenarios()) != 7 {
+		t.Errorf("%q", Scenarios())
+	}
+	for _, name := range Scenarios() {
+		s, err := Scenario(name)
+		if err != nil {
+			t.Errorf("%s: %v", name, err)
+			continue
+		}
+		if _, err := s.Plan(Changes{Time: time.Second, Scale: 0.01}); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+		for _, table := range s.Tables {
+			published := slices.ContainsFunc(table.Columns, func(c Column) bool { return c.Published != "" })
+			if published && (s.Source == "" || !strings.Contains(table.Source, ".txt")) {
+				t.Errorf("%s, table %s: figures without a source", name, table.Name)
+			}
+		}
+	}
+}

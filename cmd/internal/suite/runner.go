@@ -1,0 +1,260 @@
+package suite
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"leveret/analyze/result"
+)
+
+// Runner runs the rows of a suite, and keeps the record of it.
+type Runner struct {
+	Dir    string
+	Suite  *Suite
+	Record *Record
+	Rows   []*Row
+	// Program is the command line that runs leveret: the program, and what stands before the command.
+	Program []string
+	// Environ is the environment of a run against a target. It may hold secrets; nothing of it is recorded or shown.
+	Environ func(target string) []string
+	// Prepare makes what a run needs; undo removes it again. ours: an earlier attempt may have left it behind. On an error nothing
+	// is left.
+	Prepare func(ctx context.Context, target string, s *Setup, ours bool) (undo func() error, err error)
+	// Judge says why a row can't be run against the broker of its target; "" where it can.
+	Judge func(row *Row) string
+	// Progress is told how it goes.
+	Progress Progress
+
+	pausing bool // a run was before
+	tally   tally
+}
+
+// Progress shows how a suite goes.
+type Progress interface {
+	// Line is said once; Status replaces what was said as a status before, and is "" where there is nothing to say.
+	Line(text string)
+	Status(text string)
+}
+
+// What a run may take beyond the time that it is to publish: connecting, draining, analysis; and what one may take that nothing
+// limits. grace is what a run that was told to stop may take for its drain and its record.
+const (
+	overtime  = 15 * time.Minute
+	unlimited = 6 * time.Hour
+	grace     = 2 * time.Minute
+)
+
+// Run runs what was not run yet. It returns ctx's error where it was interrupted: then Run goes on with the record later. An error
+// is of the suite's own files; what goes wrong with a run stands in the record.
+func (r *Runner) Run(ctx context.Context) error {
+	r.Record.Attach(r.Rows)
+	for _, run := range r.Record.Runs {
+		if run.Probe != nil || run.Fraction > 0 {
+			continue // its search comes to it
+		}
+		if err := r.one(ctx, run); err != nil {
+			return err
+		}
+	}
+	for _, row := range r.Rows {
+		if row.Table.adaptive() {
+			if err := r.adapt(ctx, row); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// one runs a run that was not run yet.
+func (r *Runner) one(ctx context.Context, run *Run) error {
+	if run.State == Done || run.row == nil {
+		return nil
+	}
+	if why := r.Judge(run.row); why != "" {
+		run.State, run.Reason = LeftOut, why
+		r.Progress.Line(r.tally.line(r, run) + "left out: " + why)
+		return r.Record.Save(r.Dir)
+	}
+	if b := r.Record.Brokers[run.Target]; b.Down != "" {
+		run.State, run.Reason = Failed, b.Down
+		r.Progress.Line(r.tally.line(r, run) + "failed: " + b.Down)
+		return r.Record.Save(r.Dir)
+	}
+	if err := r.pause(ctx); err != nil {
+		return err
+	}
+	if err := r.clear(run); err != nil {
+		return err
+	}
+	began := time.Now().UTC().Truncate(time.Millisecond)
+	run.State, run.Reason, run.ExitCode, run.Began, run.Ended = Running, "", nil, &began, nil
+	if err := r.Record.Save(r.Dir); err != nil {
+		return err
+	}
+	r.Progress.Line(r.tally.line(r, run) + "begins")
+	show := r.tally.watch(r, run)
+	err := r.process(ctx, run)
+	show()
+	ended := time.Now().UTC().Truncate(time.Millisecond)
+	run.Ended = &ended
+	switch {
+	case ctx.Err() != nil && run.State != Done:
+		run.State, run.Began, run.Ended, run.ExitCode = Planned, nil, nil, nil
+	case err != nil:
+		run.State, run.Reason = Failed, oneLine(err.Error())
+		r.Progress.Line("  failed: " + run.Reason)
+	default:
+		r.tally.took(run)
+		r.Progress.Line("  " + r.summary(run))
+	}
+	return errors.Join(r.Record.Save(r.Dir), ctx.Err())
+}
+
+func oneLine(text string) string { return strings.Join(strings.Fields(text), " ") }
+
+// pause waits between two runs.
+func (r *Runner) pause(ctx context.Context) error {
+	if r.pausing && r.Suite.Pause > 0 {
+		r.Progress.Status("pause")
+		select {
+		case <-time.After(r.Suite.Pause):
+		case <-ctx.Done():
+		}
+	}
+	r.pausing = true
+	return ctx.Err()
+}
+
+// clear moves away what an interrupted run has left, so that its capture stays and the run has a place.
+func (r *Runner) clear(run *Run) error {
+	for _, dir := range run.Captures(r.Dir) {
+		if _, err := os.Lstat(dir); err != nil {
+			continue
+		}
+		aside := dir + ".interrupted"
+		if err := errors.Join(os.RemoveAll(aside), os.Rename(dir, aside)); err != nil {
+			return err
+		}
+	}
+	return errors.Join(removed(resultPath(r.Dir, run)), removed(r.logPath(run)))
+}
+
+func removed(path string) error {
+	if err := os.Remove(path); err != nil && !os.IsNotExist(err) {
+		return err
+	}
+	return nil
+}
+
+func (r *Runner) logPath(run *Run) string { return filepath.Join(r.Dir, run.ID+".log") }
+
+// process sets up, runs the parts of a run, removes what was set up, and keeps the results. The run is Done where they are whole.
+func (r *Runner) process(ctx context.Context, run *Run) (err error) {
+	log, err := os.Create(r.logPath(run))
+	if err != nil {
+		return err
+	}
+	defer log.Close()
+	if !run.row.Setup.Empty() {
+		undo, err := r.setUp(ctx, run)
+		if err != nil {
+			return err
+		}
+		defer undo()
+	}
+	var results []*result.Result
+	limit := unlimited
+	if run.Expected > 0 {
+		limit = time.Duration(run.Expected*float64(time.Second)) + overtime
+	}
+	for _, p := range run.Parts {
+		args := append([]string{"run"}, p.Args...)
+		args = append(args, "--id="+p.Capture, "--capture="+filepath.Join(r.Dir, p.Capture), "--format=json", "--until-eof")
+		if len(run.Parts) == 1 {
+			args = append(args, asserts(run.Asserts)...)
+		}
+		x, err := r.child(ctx, run, args, log, limit)
+		if err != nil {
+			return err
+		}
+		results = append(results, x)
+	}
+	if len(run.Parts) > 1 {
+		args := append([]string{"analyze", "--quiet", "--format=json"}, run.Captures(r.Dir)...)
+		x, err := r.child(ctx, run, append(args, asserts(run.Asserts)...), log, overtime)
+		if err != nil {
+			return err
+		}
+		results = append([]*result.Result{x}, results...)
+	}
+	text, err := json.Marshal(results)
+	if err != nil {
+		return err
+	}
+	if err := replace(resultPath(r.Dir, run), text); err != nil {
+		return err
+	}
+	run.State = Done
+	return nil
+}
+
+// setUp makes what a run needs, and gives what removes it. That it is there is recorded before it is made, so that a suite that was
+// killed knows its own when it goes on.
+func (r *Runner) setUp(ctx context.Context, run *Run) (undo func(), err error) {
+	ours := run.SetUp
+	run.SetUp = true
+	if err := r.Record.Save(r.Dir); err != nil {
+		return nil, err
+	}
+	r.Progress.Status("set-up of " + run.Title)
+	remove, err := r.Prepare(ctx, run.Target, &run.row.Setup, ours)
+	if err != nil {
+		run.SetUp = false
+		return nil, fmt.Errorf("set-up: %w", err)
+	}
+	return func() {
+		if err := remove(); err != nil {
+			r.Progress.Line("  what was set up could not be removed: " + oneLine(err.Error()))
+			return
+		}
+		run.SetUp = false
+	}, nil
+}
+
+func asserts(all []string) (args []string) {
+	for _, a := range all {
+		args = append(args, "--assert="+a)
+	}
+	return args
+}
+
+// child runs one process of leveret and reads the result that it prints. A verdict of FAIL is a result; what ended otherwise is an
+// error.
+func (r *Runner) child(ctx context.Context, run *Run, args []string, log *os.File, limit time.Duration) (*result.Result, error) {
+	fmt.Fprintf(log, "leveret %s\n", strings.Join(args, " "))
+	c := child{args: append(append([]string{}, r.Program...), args...), env: r.Environ(run.Target), log: log, limit: limit, grace: grace}
+	out, code, last, err := c.run(ctx)
+	run.ExitCode = &code
+	x := &result.Result{}
+	switch unread := json.Unmarshal(out, x); {
+	case ctx.Err() != nil && code != 0 && code != exitVerdict:
+		return nil, ctx.Err()
+	case err != nil:
+		return nil, err
+	case code != 0 && code != exitVerdict:
+		return nil, fmt.Errorf("%s (exit code %d)", last, code)
+	case unread != nil:
+		return nil, fmt.Errorf("its result can't be read: %w", unread)
+	}
+	return x, nil
+}
+
+// exitVerdict is the exit code of a run whose verdict is FAIL.
+const exitVerdict = 3

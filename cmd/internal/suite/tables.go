@@ -1,0 +1,310 @@
+package suite
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+
+	"leveret/analyze/result"
+	"leveret/reports/table"
+)
+
+// Source gives the results of a run that is Done: of all its parts together, and then of each, where there are several.
+type Source func(run *Run) ([]*result.Result, error)
+
+// Kept is the source of the results that were made when the runs ended.
+func (r *Record) Kept(dir string) Source {
+	return func(run *Run) ([]*result.Result, error) { return resultOf(dir, run) }
+}
+
+// line is one line of a table: a row and its runs, which are repetitions, or one probe of it.
+type line struct {
+	row     *Row
+	runs    []*Run
+	results [][]*result.Result // of those that are Done
+}
+
+// Tables makes the tables of the rows. Attach has been called.
+func (r *Record) Tables(rows []*Row, from Source) ([]*table.Table, error) {
+	var all []*table.Table
+	for _, set := range byTable(rows) {
+		lines, err := r.lines(set, from)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, r.table(set[0].Table, lines))
+	}
+	return all, nil
+}
+
+// byTable cuts rows, which stand in the order of their tables.
+func byTable(rows []*Row) (sets [][]*Row) {
+	for i, row := range rows {
+		if i == 0 || rows[i-1].Table != row.Table {
+			sets = append(sets, nil)
+		}
+		sets[len(sets)-1] = append(sets[len(sets)-1], row)
+	}
+	return sets
+}
+
+// lines of one table. Where a value was searched for, each probe is a line, by rising value.
+func (r *Record) lines(rows []*Row, from Source) ([]*line, error) {
+	var all []*line
+	for _, row := range rows {
+		var of []*line
+		for _, run := range r.Runs {
+			if !slices.Contains(run.Rows, row.ID) {
+				continue
+			}
+			if len(of) == 0 || run.Probe != nil {
+				of = append(of, &line{row: row})
+			}
+			l := of[len(of)-1]
+			l.runs = append(l.runs, run)
+			if run.State == Done {
+				results, err := from(run)
+				if err != nil {
+					return nil, fmt.Errorf("%s: %w", run.ID, err)
+				}
+				if len(results) > 0 {
+					l.results = append(l.results, results)
+				}
+			}
+		}
+		if len(of) == 0 {
+			of = []*line{{row: row}}
+		}
+		slices.SortStableFunc(of, func(a, b *line) int { return cmp.Compare(a.probe(), b.probe()) })
+		all = append(all, of...)
+	}
+	return all, nil
+}
+
+func (l *line) probe() float64 {
+	if len(l.runs) == 0 || l.runs[0].Probe == nil {
+		return 0
+	}
+	return *l.runs[0].Probe
+}
+
+func (r *Record) table(t *Table, lines []*line) *table.Table {
+	out := &table.Table{Name: t.Name, Title: t.title(), Block: t.Block}
+	named := len(t.Axes) == 0
+	for i := range t.Rows {
+		named = named || t.Rows[i].Name != ""
+	}
+	keys := r.keyColumns(t, named && !t.adaptive(), out)
+	base := map[int]float64{} // of the first line that has one, by column
+	for _, l := range lines {
+		cells := keys(l)
+		for i := range t.Columns {
+			cells = append(cells, t.Columns[i].cells(l, base, i)...)
+		}
+		if len(l.results) == 0 && len(cells) > out.Keys {
+			cells[out.Keys] = table.Cell{Text: l.standing()}
+		}
+		out.Rows = append(out.Rows, cells)
+	}
+	for i := range t.Columns {
+		out.Columns = append(out.Columns, t.Columns[i].columns()...)
+	}
+	out.Notes = append(out.Notes, r.notes(t, lines)...)
+	return out
+}
+
+func (t *Table) title() string {
+	if t.Title == "" {
+		return "Table " + t.Name
+	}
+	return t.Title
+}
+
+// keyColumns are those that name the rows: their names, and the axes.
+func (r *Record) keyColumns(t *Table, named bool, out *table.Table) func(*line) []table.Cell {
+	if named {
+		out.Columns = append(out.Columns, table.Column{Head: "Row", Text: true})
+	}
+	for _, a := range t.Axes {
+		if !a.Hidden {
+			out.Columns = append(out.Columns, table.Column{Head: a.Name, Text: !numericAxis(&a)})
+		}
+	}
+	out.Keys = len(out.Columns)
+	return func(l *line) (cells []table.Cell) {
+		if named {
+			cells = append(cells, table.Cell{Text: l.row.Name})
+		}
+		for i, a := range t.Axes {
+			if !a.Hidden {
+				cells = append(cells, table.Cell{Text: l.row.Labels[i]})
+			}
+		}
+		return cells
+	}
+}
+
+// numericAxis: labels are numbers, and stand as such.
+func numericAxis(a *Axis) bool {
+	for _, v := range a.Values {
+		if _, err := fmt.Sscan(v.Label, new(float64)); err != nil {
+			return false
+		}
+	}
+	return true
+}
+
+// standing is a word for a line without results.
+func (l *line) standing() string {
+	for _, run := range l.runs {
+		switch run.State {
+		case Failed:
+			return "failed"
+		case LeftOut:
+			return "left out"
+		}
+	}
+	return "not run"
+}
+
+// notes say where the published figures come from, against what was measured, and what went wrong.
+func (r *Record) notes(t *Table, lines []*line) []string {
+	notes := slices.Clone(t.Notes)
+	if t.Source != "" {
+		notes = append(notes, "published: "+t.Source)
+	}
+	seen := map[string]bool{}
+	once := func(text string) {
+		if !seen[text] {
+			seen[text] = true
+			notes = append(notes, text)
+		}
+	}
+	for _, l := range lines {
+		if b, ok := r.Brokers[l.row.Target]; ok && b.Describe != "" {
+			once("measured: " + b.Describe)
+		}
+	}
+	if len(lines) > 0 && len(lines[0].runs) > 1 && lines[0].runs[0].Probe == nil {
+		notes = append(notes, fmt.Sprintf("each row: median of %d runs, with the least and the greatest", len(lines[0].runs)))
+	}
+	for _, n := range sameNotes(lines) {
+		once(n)
+	}
+	for _, l := range lines {
+		for _, n := range l.row.Notes {
+			if !seen[n] {
+				once(l.row.Title() + ": " + n)
+			}
+		}
+		for _, run := range l.runs {
+			switch {
+			case run.State == Failed:
+				once(run.Title + ": failed: " + run.Reason)
+			case run.State == LeftOut:
+				once(run.Title + ": left out: " + run.Reason)
+			}
+		}
+	}
+	if t.Search != nil {
+		notes = append(notes, searchNotes(t, lines)...)
+	}
+	if t.Verdict != "" {
+		notes = append(notes, tableVerdict(t, lines))
+	}
+	return notes
+}
+
+// sameNotes are those that all rows have.
+func sameNotes(lines []*line) (notes []string) {
+	if len(lines) == 0 {
+		return nil
+	}
+	for _, n := range lines[0].row.Notes {
+		if !slices.ContainsFunc(lines, func(l *line) bool { return !slices.Contains(l.row.Notes, n) }) {
+			notes = append(notes, n)
+		}
+	}
+	return notes
+}
+
+// searchNotes say what was found, of each row that was searched for.
+func searchNotes(t *Table, lines []*line) (notes []string) {
+	found, seen := map[*Row]float64{}, []*Row{}
+	for _, l := range lines {
+		if !slices.Contains(seen, l.row) {
+			seen = append(seen, l.row)
+		}
+		for _, run := range l.runs {
+			if run.Probe != nil && run.Fraction == 0 && run.State == Done && run.Reason == "" {
+				found[l.row] = max(found[l.row], *run.Probe)
+			}
+		}
+	}
+	for _, row := range seen {
+		text := "none kept the bounds"
+		if v := found[row]; v > 0 {
+			text = plain(v)
+		}
+		notes = append(notes, fmt.Sprintf("%s: highest %s that kept the bounds: %s", row.Title(), t.Search.Option, text))
+	}
+	return notes
+}
+
+// tableVerdict is PASS where every row has passed.
+func tableVerdict(t *Table, lines []*line) string {
+	good, wrong := 0, 0
+	for _, l := range lines {
+		if l.passed() {
+			good++
+		} else {
+			wrong++
+		}
+	}
+	if wrong == 0 {
+		return fmt.Sprintf("PASS: %s: %d of %d", t.Verdict, good, good)
+	}
+	return fmt.Sprintf("FAIL: not %s: %d of %d", t.Verdict, good, good+wrong)
+}
+
+// passed: every run of the row was run, and proved that all is well.
+func (l *line) passed() bool {
+	for _, x := range l.results {
+		if x[0].Verdict != result.Pass {
+			return false
+		}
+	}
+	return len(l.results) > 0 && len(l.results) == len(l.runs)
+}
+
+// Labelled is a result with the name of its row.
+type Labelled struct {
+	Label  string
+	Result *result.Result
+}
+
+// Labelled are the results of a table's rows, for charts over several runs: repeats of a row have one label. Of a run of several
+// parts it is the joint one.
+func (r *Record) Labelled(t *Table, rows []*Row, from Source) ([]Labelled, error) {
+	var of []*Row
+	for _, row := range rows {
+		if row.Table == t {
+			of = append(of, row)
+		}
+	}
+	lines, err := r.lines(of, from)
+	if err != nil {
+		return nil, err
+	}
+	var all []Labelled
+	for _, l := range lines {
+		label := l.row.Title()
+		if p := l.probe(); p != 0 {
+			label = fmt.Sprintf("%s, %s", label, plain(p))
+		}
+		for _, results := range l.results {
+			all = append(all, Labelled{label, results[0]})
+		}
+	}
+	return all, nil
+}

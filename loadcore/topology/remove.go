@@ -1,0 +1,68 @@
+package topology
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	amqp "github.com/rabbitmq/amqp091-go"
+
+	"leveret/capture/manifest"
+	"leveret/loadcore"
+)
+
+// Remove deletes the queues and exchanges of t that have Declare set, with what is in them; what is not there is no error. It
+// connects by itself, so that it works where the session that declared has gone. Cancelling ctx ends it at any point.
+func Remove(ctx context.Context, ep loadcore.Endpoint, connectionName string, t *manifest.Topology) error {
+	conn, sock, err := connect(ctx, ep, connectionName)
+	if err != nil {
+		return err
+	}
+	limit := declareTimeout + time.Duration(len(t.Exchanges)+len(t.Queues))*declareEach
+	ctx, cancel := context.WithTimeoutCause(ctx, limit, fmt.Errorf("the broker did not answer within %v", limit))
+	defer cancel()
+	stop := context.AfterFunc(ctx, func() { sock.Close() })
+	defer stop()
+	d := newDeclarer(t)
+	d.conn = conn
+	if err := d.remove(); err != nil {
+		_ = conn.CloseDeadline(time.Now().Add(closeTimeout))
+		if ctx.Err() != nil {
+			err = context.Cause(ctx)
+		}
+		return fmt.Errorf("removing the topology: %w", err)
+	}
+	if err := conn.CloseDeadline(time.Now().Add(closeTimeout)); err != nil && !errors.Is(err, amqp.ErrClosed) {
+		return fmt.Errorf("closing the connection that removed the topology: %w", err)
+	}
+	return nil
+}
+
+func (d *declarer) remove() error {
+	for _, q := range d.topology.Queues {
+		if !q.Declare {
+			continue
+		}
+		ch, err := d.channel()
+		if err != nil {
+			return err
+		}
+		if _, err := ch.QueueDelete(q.Name, false, false, false); err != nil && !isNotFound(err) {
+			return fmt.Errorf("queue %q: %w", q.Name, err)
+		}
+	}
+	for _, e := range d.topology.Exchanges {
+		if !e.Declare || builtIn(e.Name) {
+			continue
+		}
+		ch, err := d.channel()
+		if err != nil {
+			return err
+		}
+		if err := ch.ExchangeDelete(e.Name, false, false); err != nil && !isNotFound(err) {
+			return fmt.Errorf("exchange %q: %w", e.Name, err)
+		}
+	}
+	return nil
+}

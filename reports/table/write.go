@@ -1,0 +1,261 @@
+package table
+
+import (
+	"encoding/csv"
+	"fmt"
+	"html"
+	"io"
+	"strconv"
+	"strings"
+	"unicode"
+
+	"github.com/rivo/uniseg"
+)
+
+// printable makes a text safe to print on one line.
+func printable(s string) string {
+	return strings.Map(func(c rune) rune {
+		if unicode.IsPrint(c) {
+			return c
+		}
+		return ' '
+	}, s)
+}
+
+// Text writes the table for people at a terminal. It is as wide as it is: a table that is cut can't be compared.
+func Text(w io.Writer, t *Table) error {
+	t = t.shown()
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s\n", printable(t.Title))
+	texts := t.texts()
+	widths := make([]int, len(t.Columns))
+	for c := range t.Columns {
+		widths[c] = uniseg.StringWidth(printable(t.Columns[c].title()))
+		for r := range texts {
+			texts[r][c] = printable(texts[r][c])
+			widths[c] = max(widths[c], uniseg.StringWidth(texts[r][c]))
+		}
+	}
+	t.eachGroup(func(from, to int, group string) {
+		room := 2 * (to - from - 1)
+		for _, n := range widths[from:to] {
+			room += n
+		}
+		widths[to-1] += max(0, uniseg.StringWidth(printable(group))-room)
+	})
+	if t.grouped() {
+		b.WriteString(strings.TrimRight(t.groupLine(widths), " ") + "\n")
+	}
+	line := func(cell func(c int) string) {
+		var parts []string
+		for c := range t.Columns {
+			parts = append(parts, padded(cell(c), widths[c], t.Columns[c].Text))
+		}
+		b.WriteString(strings.TrimRight("  "+strings.Join(parts, "  "), " ") + "\n")
+	}
+	line(func(c int) string { return printable(t.Columns[c].title()) })
+	line(func(c int) string { return strings.Repeat("-", widths[c]) })
+	for r := range texts {
+		line(func(c int) string { return texts[r][c] })
+	}
+	for _, n := range t.Notes {
+		fmt.Fprintf(&b, "  %s\n", printable(n))
+	}
+	_, err := io.WriteString(w, b.String())
+	return err
+}
+
+func (t *Table) groupLine(widths []int) string {
+	var parts []string
+	t.eachGroup(func(from, to int, group string) {
+		room := 2 * (to - from - 1)
+		for _, n := range widths[from:to] {
+			room += n
+		}
+		parts = append(parts, padded(printable(group), room, false))
+	})
+	return "  " + strings.Join(parts, "  ")
+}
+
+func padded(s string, width int, left bool) string {
+	fill := strings.Repeat(" ", max(0, width-uniseg.StringWidth(s)))
+	if left {
+		return s + fill
+	}
+	return fill + s
+}
+
+// Markdown writes a table as GitHub reads it.
+func Markdown(w io.Writer, t *Table) error {
+	t = t.shown()
+	var b strings.Builder
+	safe := strings.NewReplacer("|", `\|`, "<", "&lt;", "*", `\*`, "_", `\_`, "`", "\\`").Replace
+	fmt.Fprintf(&b, "## %s\n\n|", safe(printable(t.Title)))
+	for c := range t.Columns {
+		fmt.Fprintf(&b, " %s |", safe(printable(t.Columns[c].full())))
+	}
+	b.WriteString("\n|")
+	for _, c := range t.Columns {
+		if c.Text {
+			b.WriteString(" :-- |")
+			continue
+		}
+		b.WriteString(" --: |")
+	}
+	b.WriteString("\n")
+	for _, row := range t.texts() {
+		b.WriteString("|")
+		for _, cell := range row {
+			fmt.Fprintf(&b, " %s |", safe(printable(cell)))
+		}
+		b.WriteString("\n")
+	}
+	for _, n := range t.Notes {
+		fmt.Fprintf(&b, "\n%s\n", safe(printable(n)))
+	}
+	_, err := io.WriteString(w, b.String())
+	return err
+}
+
+// CSV writes the table for programs: all digits, no thousands separators, empty where there is no number. The table's notes are
+// not in it. What is a bound from below has ">=" in front.
+func CSV(w io.Writer, t *Table) error {
+	c := csv.NewWriter(w)
+	spans := make([]bool, len(t.Columns))
+	head := []string{}
+	for i := range t.Columns {
+		for _, row := range t.Rows {
+			spans[i] = spans[i] || row[i].Low != nil
+		}
+		head = append(head, t.Columns[i].full())
+		if spans[i] {
+			head = append(head, t.Columns[i].full()+", least", t.Columns[i].full()+", most")
+		}
+	}
+	c.Write(head)
+	for _, row := range t.Rows {
+		var line []string
+		for i := range row {
+			line = append(line, csvCell(&row[i], &t.Columns[i]))
+			if spans[i] {
+				line = append(line, digits(row[i].Low), digits(row[i].High))
+			}
+		}
+		c.Write(line)
+	}
+	c.Flush()
+	return c.Error()
+}
+
+func csvCell(cell *Cell, c *Column) string {
+	switch {
+	case cell.Value == nil:
+		return guarded(cell.Text)
+	case cell.AtLeast:
+		return ">=" + digits(cell.Value)
+	}
+	return digits(cell.Value)
+}
+
+// guarded keeps spreadsheets from taking a text for a formula.
+func guarded(s string) string {
+	if s != "" && strings.ContainsRune("=+@\t", rune(s[0])) {
+		return "'" + s
+	}
+	return s
+}
+
+func digits(v *float64) string {
+	if v == nil {
+		return ""
+	}
+	return strconv.FormatFloat(*v, 'f', -1, 64)
+}
+
+var latexSafe = strings.NewReplacer(`\`, `\textbackslash{}`, "{", `\{`, "}", `\}`, "&", `\&`, "%", `\%`, "$", `\$`, "#", `\#`, "_", `\_`,
+	"~", `\textasciitilde{}`, "^", `\textasciicircum{}`, "<", `\textless{}`, ">", `\textgreater{}`).Replace
+
+// LaTeX writes the table for a document that uses booktabs.
+func LaTeX(w io.Writer, t *Table) error {
+	t = t.shown()
+	var b strings.Builder
+	columns := ""
+	for _, c := range t.Columns {
+		if c.Text {
+			columns += "l"
+			continue
+		}
+		columns += "r"
+	}
+	fmt.Fprintf(&b, "\\begin{table}\n\\centering\n\\caption{%s}\n\\begin{tabular}{%s}\n\\toprule\n", latexSafe(printable(t.Title)), columns)
+	if t.grouped() {
+		var parts, rules []string
+		t.eachGroup(func(from, to int, group string) {
+			parts = append(parts, fmt.Sprintf("\\multicolumn{%d}{c}{%s}", to-from, latexSafe(printable(group))))
+			if group != "" {
+				rules = append(rules, fmt.Sprintf("\\cmidrule(lr){%d-%d}", from+1, to))
+			}
+		})
+		fmt.Fprintf(&b, "%s \\\\\n%s\n", strings.Join(parts, " & "), strings.Join(rules, " "))
+	}
+	row := func(cells []string) {
+		for i := range cells {
+			cells[i] = latexSafe(printable(cells[i]))
+		}
+		fmt.Fprintf(&b, "%s \\\\\n", strings.Join(cells, " & "))
+	}
+	var heads []string
+	for i := range t.Columns {
+		heads = append(heads, t.Columns[i].title())
+	}
+	row(heads)
+	b.WriteString("\\midrule\n")
+	for _, cells := range t.texts() {
+		row(cells)
+	}
+	b.WriteString("\\bottomrule\n\\end{tabular}\n")
+	for _, n := range t.Notes {
+		fmt.Fprintf(&b, "\n\\smallskip\\noindent\\footnotesize %s\n", latexSafe(printable(n)))
+	}
+	b.WriteString("\\end{table}\n")
+	_, err := io.WriteString(w, b.String())
+	return err
+}
+
+// HTML writes the table as a part of a page: a section with heading, table and notes.
+func HTML(w io.Writer, t *Table) error {
+	t = t.shown()
+	var b strings.Builder
+	e := func(s string) string { return html.EscapeString(printable(s)) }
+	fmt.Fprintf(&b, "<section>\n<h2>%s</h2>\n<div class=\"scroll\"><table>\n<thead>\n", e(t.Title))
+	if t.grouped() {
+		b.WriteString("<tr>")
+		t.eachGroup(func(from, to int, group string) { fmt.Fprintf(&b, "<th colspan=\"%d\">%s</th>", to-from, e(group)) })
+		b.WriteString("</tr>\n")
+	}
+	class := func(c int) string {
+		if t.Columns[c].Text {
+			return ` class="text"`
+		}
+		return ` class="number"`
+	}
+	b.WriteString("<tr>")
+	for c := range t.Columns {
+		fmt.Fprintf(&b, "<th%s>%s</th>", class(c), e(t.Columns[c].title()))
+	}
+	b.WriteString("</tr>\n</thead>\n<tbody>\n")
+	for _, row := range t.texts() {
+		b.WriteString("<tr>")
+		for c, cell := range row {
+			fmt.Fprintf(&b, "<td%s>%s</td>", class(c), e(cell))
+		}
+		b.WriteString("</tr>\n")
+	}
+	b.WriteString("</tbody>\n</table></div>\n")
+	for _, n := range t.Notes {
+		fmt.Fprintf(&b, "<p>%s</p>\n", e(n))
+	}
+	b.WriteString("</section>\n")
+	_, err := io.WriteString(w, b.String())
+	return err
+}
