@@ -68,10 +68,11 @@ func feed(ctx context.Context, batches []*batch, visit func(*rows) error) error 
 	spare := make(chan []byte, 4*workers)
 	stop := make(chan struct{})
 	finished := make(chan struct{})
+	mem := &recycler{}
 	go dispatch(batches, jobs, ordered, stop)
 	for range workers {
 		go func() {
-			work(jobs, spare)
+			work(jobs, spare, mem)
 			finished <- struct{}{}
 		}()
 	}
@@ -104,8 +105,8 @@ func dispatch(batches []*batch, jobs, ordered chan<- *rows, stop <-chan struct{}
 	}
 }
 
-// work decodes. Decoders hold state and belong to one goroutine.
-func work(jobs <-chan *rows, spare <-chan []byte) {
+// work decodes. Buffers that were released come back by spare and mem. Decoders hold state and belong to one goroutine.
+func work(jobs <-chan *rows, spare <-chan []byte, mem memory.Allocator) {
 	decoders := map[schema.Head]*schema.Decoder{}
 	for r := range jobs {
 		var buf []byte
@@ -116,7 +117,7 @@ func work(jobs <-chan *rows, spare <-chan []byte) {
 		head := r.batch.file.head
 		d := decoders[head]
 		if d == nil {
-			d = schema.NewDecoder(head, memory.DefaultAllocator)
+			d = schema.NewDecoder(head, mem)
 			decoders[head] = d
 		}
 		if r.buf, r.err = r.batch.read(buf); r.err == nil {
