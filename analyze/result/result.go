@@ -88,6 +88,8 @@ type Result struct {
 	Histograms []Histogram `json:"histograms,omitempty"`
 	HeatMaps   []HeatMap   `json:"heat_maps,omitempty"`
 	Spans      []Span      `json:"spans"` // blocked, stalled and lost spans, for charts and text
+	// Marks are those that were set while the run went on, in the order of their times.
+	Marks []Mark `json:"marks,omitempty"`
 
 	// LimitedBy is what limited the run, as far as the record tells; "" if unknown.
 	LimitedBy string `json:"limited_by,omitempty"`

@@ -10,7 +10,6 @@ import (
 	"leveret/analyze/result"
 	"leveret/cmd/internal/options"
 	"leveret/cmd/internal/panel"
-	"leveret/reports/chart"
 )
 
 func analyzeCommand() command {
@@ -28,6 +27,7 @@ and says what it holds: verdict and findings, counts, rates, exact percentiles.`
   leveret analyze captures/run1 -o report.html
   leveret analyze captures/run1 --format markdown
   leveret analyze captures/run1 --charts charts --chart-format svg
+  leveret analyze captures/run1 --charts figures --chart rates --chart-format pdf --chart-style print --chart-size 3.3x2.4
   leveret analyze captures/producers captures/consumers
   leveret analyze captures/run1 --warmup 10 --percentiles 50,99.9,99.999
   leveret analyze captures/run1 --assert 'lost == 0' --assert 'p99(delivery.service) < 20ms'
@@ -48,7 +48,7 @@ func runAnalyze(ctx context.Context, args []string, s streams) (int, error) {
 		return 0, &options.UsageError{Command: "analyze", Err: errors.New("which capture? leveret analyze CAPTURE..., a directory that leveret run recorded")}
 	}
 	o.Report.SettleFormat(set.Changed("format"))
-	if err := errors.Join(o.Report.Check(), readable(&o.Report, s)); err != nil {
+	if err := errors.Join(o.Report.Check(), readable(&o.Report, s), checkCharts(&o.Report.ChartOptions)); err != nil {
 		return 0, &options.UsageError{Command: "analyze", Err: err}
 	}
 	code, err := analyzeAndReport(ctx, dirs, analyze.Options{MemoryBytes: o.Memory, Tmp: o.Tmp}, &o.Report, o.Quiet, s, nil)
@@ -83,7 +83,7 @@ func analyzeAndReport(ctx context.Context, dirs []string, limits analyze.Options
 		return exitFailed, fmt.Errorf("report: %w", err)
 	}
 	if o.Charts != "" {
-		if err := writeCharts(r, o, s); err != nil {
+		if err := writeCharts(r, &o.ChartOptions, s); err != nil {
 			return exitFailed, err
 		}
 	}
@@ -92,20 +92,6 @@ func analyzeAndReport(ctx context.Context, dirs []string, limits analyze.Options
 		reasons = io.Discard // the short form has named them
 	}
 	return judge(r, o.Strict, reasons), nil
-}
-
-func writeCharts(r *result.Result, o *options.Report, s streams) error {
-	files, err := chart.Write(o.Charts, r, chart.Options{Formats: o.ChartFormat})
-	for _, f := range files {
-		fmt.Fprintln(s.err, "chart", f)
-	}
-	for _, why := range chart.Skipped(r) {
-		fmt.Fprintln(s.err, "no chart:", why)
-	}
-	if err != nil {
-		return fmt.Errorf("--charts=%s: %w", o.Charts, err)
-	}
-	return nil
 }
 
 // judge turns the verdict into the exit code, and says on stderr why an INCONCLUSIVE run is that.

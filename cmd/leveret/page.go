@@ -15,8 +15,8 @@ import (
 // pageCharts draws the charts of a run for a page: wide and narrow, each in the page's two themes.
 func pageCharts(r *result.Result) ([]reports.Chart, error) {
 	var charts []reports.Chart
-	for _, s := range chart.Specs(r) {
-		c, err := pageChart(&s)
+	for _, s := range chart.Specs(r, chart.Options{}) {
+		c, err := pageChart(s)
 		if err != nil {
 			return nil, fmt.Errorf("chart %s: %w", s.Name, err)
 		}
@@ -48,8 +48,12 @@ func pageChart(s *chart.Spec) (reports.Chart, error) {
 }
 
 func themed(s *chart.Spec, width, height float64) (d reports.Drawing, err error) {
-	o := chart.Options{WidthInches: width, HeightInches: height}
-	d.Light, err = chart.Encode(s, "svg", o)
+	o := chart.Options{WidthIn: width, HeightIn: height}
+	if d.Light, err = chart.Encode(s, "svg", o); err != nil {
+		return d, err
+	}
+	o.Style = "dark"
+	d.Dark, err = chart.Encode(s, "svg", o)
 	return d, err
 }
 

@@ -194,7 +194,7 @@ func (r *recording) prepare() error {
 		r.dir = filepath.Join(manifest.DefaultsRoot, o.ID)
 	}
 	o.Report.SettleFormat(r.given("format"))
-	if err := errors.Join(o.Report.Check(), o.Report.Window.Check(o.Time), readable(&o.Report, r.streams)); err != nil {
+	if err := errors.Join(o.Report.Check(), o.Report.Window.Check(o.Time), readable(&o.Report, r.streams), checkCharts(&o.Report.ChartOptions)); err != nil {
 		return err
 	}
 	if err := checkInstances(o, r.given); err != nil {

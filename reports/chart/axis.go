@@ -229,21 +229,22 @@ func finite(v float64) bool { return !math.IsNaN(v) && !math.IsInf(v, 0) }
 type scale struct {
 	name string
 	per  float64
+	word string // as axes spell it out
 }
 
 // timeScale chooses the unit for a run's length in ns.
 func timeScale(length float64) scale {
 	switch {
 	case length >= 3*3600e9:
-		return scale{"h", 3600e9}
+		return scale{"h", 3600e9, "hours"}
 	case length >= 180e9:
-		return scale{"min", 60e9}
+		return scale{"min", 60e9, "minutes"}
 	case length >= 1e9:
-		return scale{"s", 1e9}
+		return scale{"s", 1e9, "seconds"}
 	case length >= 1e6:
-		return scale{"ms", 1e6}
+		return scale{"ms", 1e6, "milliseconds"}
 	}
-	return scale{"µs", 1e3}
+	return scale{"µs", 1e3, "microseconds"}
 }
 
 // latencyScale chooses the unit for latencies in ns: by the largest on a linear axis, by the middle on a logarithmic one.
@@ -254,17 +255,17 @@ func latencyScale(lo, hi float64, log bool) scale {
 	}
 	switch {
 	case middle >= to:
-		return scale{"s", 1e9}
+		return scale{"s", 1e9, "seconds"}
 	case middle >= from:
-		return scale{"ms", 1e6}
+		return scale{"ms", 1e6, "milliseconds"}
 	}
-	return scale{"µs", 1e3}
+	return scale{"µs", 1e3, "microseconds"}
 }
 
 // rateScale chooses the unit for rates per second.
 func rateScale(hi float64) scale {
 	if hi >= 1e6 {
-		return scale{"million messages per second", 1e6}
+		return scale{"million messages per second", 1e6, ""}
 	}
-	return scale{"messages per second", 1}
+	return scale{"messages per second", 1, ""}
 }

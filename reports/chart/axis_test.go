@@ -80,7 +80,7 @@ func TestAnyAxis(t *testing.T) {
 		}
 		return (random.Float64() - 0.3) * math.Pow(10, float64(random.IntN(40)-20))
 	}
-	units := []scale{{"s", 1}, {"min", 1}, {"h", 1}, {"ms", 1}, {"µs", 1}}
+	units := []scale{{name: "s"}, {name: "min"}, {name: "h"}, {name: "ms"}, {name: "µs"}}
 	for range 20000 {
 		lo, hi := pick(), pick()
 		for i, a := range []Axis{valueAxis("v", lo, hi), logAxis("l", lo, hi), spanAxis("s", hi, units[random.IntN(len(units))])} {

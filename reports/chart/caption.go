@@ -2,6 +2,8 @@ package chart
 
 import (
 	"math"
+	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -36,11 +38,24 @@ func caption(r *result.Result, notes ...string) []string {
 	if c.OpenLoop && c.RateTotal != nil && finite(*c.RateTotal) {
 		load += ", " + significant(*c.RateTotal) + " messages per second"
 	}
-	run := joinNotEmpty(broker, c.DescribeTopology(), c.DescribeRouting(), c.DescribeSizes(), load, c.DescribeConfirms(), c.DescribeAcks(), c.DescribeDurability(), c.DescribeStart())
+	run := joinNotEmpty(broker, c.DescribeTopology(), routing(c), c.DescribeSizes(), load, c.DescribeConfirms(), c.DescribeAcks(), c.DescribeDurability(), c.DescribeStart())
 	if r.Verdict == result.Inconclusive {
 		notes = append(notes, "verdict INCONCLUSIVE")
 	}
 	return []string{run, joinNotEmpty(notes...)}
+}
+
+// random are names that nobody gave: keys and queues of runs that named none.
+var random = regexp.MustCompile(`^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$`)
+
+// routing says which way messages went. A random routing key says nothing to who reads a chart.
+func routing(c *result.Config) string {
+	named := *c
+	named.RoutingKeys = slices.DeleteFunc(slices.Clone(c.RoutingKeys), random.MatchString)
+	if len(named.RoutingKeys) < len(c.RoutingKeys) {
+		named.RoutingKeys = nil
+	}
+	return named.DescribeRouting()
 }
 
 func joinNotEmpty(parts ...string) string {

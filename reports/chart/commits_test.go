@@ -17,8 +17,8 @@ func TestCommits(t *testing.T) {
 		IntervalNS: 1e9, Window: result.Window{EndNS: 1e9},
 		Intervals: []result.Interval{{EndNS: 1e9, Sent: 20, Committed: 20, Phase: "run", Latency: result.Latencies{Commit: result.Latency{Service: d}}}},
 	}
-	specs := Specs(r)
-	names := map[string]Spec{}
+	specs := Specs(r, Options{})
+	names := map[string]*Spec{}
 	for _, s := range specs {
 		names[s.Name] = s
 	}

@@ -2,6 +2,7 @@ package chart
 
 import (
 	"math"
+	"strconv"
 	"strings"
 
 	"leveret/analyze/result"
@@ -48,12 +49,13 @@ func latencySpec(r *result.Result, what string) Spec {
 	s.X = t.axis()
 	if spread.points == 0 {
 		s.NoData = why(r, what, from)
-		s.Y = valueAxis(from+" latency (ms)", 0, 1)
+		s.Y = valueAxis(from+" latency (milliseconds)", 0, 1)
 		return s
 	}
 	unit := s.setLatencyAxis(spread, from+" latency")
 	s.Series = toSeries(lines, t.unit.per, unit.per, s.Y.Log)
-	s.Spans = spans(r, t)
+	s.Spans, s.Events = spans(r, t), events(r, t)
+	s.Table = latencyTable(r, t, what, from)
 	behind := result.Plural(r.Latency.Pick(what, from).Messages(), "message")
 	if text := r.Latency.Pick(what, from).DescribeCensored(); text != "" {
 		behind += " (" + text + ")"
@@ -61,6 +63,27 @@ func latencySpec(r *result.Result, what string) Spec {
 	notes := []string{behind, each(r, "each point is of the messages "+verb(from)+" within"), meaning(from)}
 	s.Caption = caption(r, append(notes, s.notes(spread)...)...)
 	return s
+}
+
+// latencyTable has all percentiles of the intervals. Those that are known from below only are empty, and their bounds stand in
+// columns of their own.
+func latencyTable(r *result.Result, t timeline, what, from string) *Table {
+	columns := []column{{"messages", func(in *result.Interval) string { return strconv.FormatInt(in.Latency.Pick(what, from).Messages(), 10) }}}
+	for _, atLeast := range []bool{false, true} {
+		for i, name := range []string{"p50", "p75", "p95", "p99", "p99_9", "p99_99", "max"} {
+			if atLeast {
+				name += "_at_least"
+			}
+			columns = append(columns, column{name + "_ms", func(in *result.Interval) string {
+				v, bound := quantile{of: i}.value(in.Latency.Pick(what, from))
+				if bound != atLeast {
+					return ""
+				}
+				return milliseconds(v)
+			}})
+		}
+	}
+	return t.tableOverTime(r, columns)
 }
 
 // value of one quantile in one interval, and whether it is only a bound from below. NaN where nothing is known.
@@ -85,7 +108,7 @@ func (q quantile) value(d *result.Distribution) (v float64, atLeast bool) {
 func (s *Spec) setLatencyAxis(v spread, label string) scale {
 	log := v.wantsLog()
 	unit := latencyScale(math.Max(v.positiveLo, leastTop), math.Max(math.Abs(v.lo), math.Abs(v.hi)), log)
-	label += " (" + unit.name + ")"
+	label += " (" + unit.word + ")"
 	if log {
 		hi := math.Max(v.hi, 1.4*v.highestBound) // room for the triangle above its value
 		s.Y = logAxis(label, v.positiveLo/unit.per, hi/unit.per)

@@ -24,10 +24,9 @@ func (d *drawing) point(panel draw.Canvas, p Point) vg.Point {
 
 func (d *drawing) drawGrid(panel draw.Canvas) {
 	for _, minor := range []bool{true, false} { // major lines above the minor ones
-		// Transparent, so that the lines are darker than what they cross, shaded or not.
-		style := draw.LineStyle{Color: color.NRGBA{A: 0x1E}, Width: 0.6 * d.unit}
+		style := draw.LineStyle{Color: rgb(d.th.Grid), Width: 0.6 * d.unit}
 		if minor {
-			style = draw.LineStyle{Color: color.NRGBA{A: 0x10}, Width: 0.5 * d.unit}
+			style = draw.LineStyle{Color: rgb(d.th.Fainter), Width: 0.5 * d.unit}
 		}
 		for _, t := range d.s.Y.Ticks {
 			if (t.Label == "") == minor {
@@ -42,7 +41,7 @@ func (d *drawing) drawGrid(panel draw.Canvas) {
 			}
 		}
 	}
-	d.c.StrokeLine2(draw.LineStyle{Color: rgb("#333333"), Width: 0.8 * d.unit}, panel.Min.X, panel.Min.Y, panel.Max.X, panel.Min.Y)
+	d.c.StrokeLine2(draw.LineStyle{Color: rgb(d.th.Axis), Width: 0.8 * d.unit}, panel.Min.X, panel.Min.Y, panel.Max.X, panel.Min.Y)
 }
 
 // drawTicks sets the labels of both axes and the name of the x axis.
@@ -67,7 +66,7 @@ func (d *drawing) drawTimeTicks(panel draw.Canvas) (lowest vg.Length) {
 	free := vg.Length(math.Inf(-1)) // where the label before ends
 	for i, tick := range d.s.X.Ticks {
 		x := panel.X(d.s.X.place(tick.At))
-		d.c.StrokeLine2(draw.LineStyle{Color: rgb("#333333"), Width: 0.8 * d.unit}, x, panel.Min.Y, x, panel.Min.Y-3*d.unit)
+		d.c.StrokeLine2(draw.LineStyle{Color: rgb(d.th.Axis), Width: 0.8 * d.unit}, x, panel.Min.Y, x, panel.Min.Y-3*d.unit)
 		lines := strings.Split(tick.Label, "\n")
 		for len(lines) > 0 {
 			half := d.widest(lines) / 2
@@ -148,12 +147,15 @@ func (d *drawing) stroke(points []vg.Point, s Style) {
 	if len(points) < 2 {
 		return
 	}
-	style := draw.LineStyle{Color: rgb(s.Color), Width: vg.Length(s.Width) * d.unit}
+	style := draw.LineStyle{Color: d.ink(s.Color), Width: vg.Length(s.Width) * d.unit}
 	for _, length := range dashes[s.Dash] {
 		style.Dashes = append(style.Dashes, length*d.unit)
 	}
 	d.c.StrokeLines(style, points)
 }
+
+// ink is a colour of the theme by its name in a Spec.
+func (d *drawing) ink(name string) color.Color { return rgb(d.th.Inks[name]) }
 
 func (d *drawing) dot(at vg.Point, s Style) {
 	radius := max(1.5, 0.75*vg.Length(s.Width)) * d.unit
@@ -161,7 +163,7 @@ func (d *drawing) dot(at vg.Point, s Style) {
 	path.Move(vg.Point{X: at.X + radius, Y: at.Y})
 	path.Arc(at, radius, 0, 2*math.Pi)
 	path.Close()
-	d.c.SetColor(rgb(s.Color))
+	d.c.SetColor(d.ink(s.Color))
 	d.c.Fill(path)
 }
 
@@ -172,9 +174,10 @@ func (d *drawing) triangle(at vg.Point, s Style) {
 	path.Move(vg.Point{X: at.X, Y: at.Y + 1.5*r})
 	path.Line(vg.Point{X: at.X - r, Y: at.Y})
 	path.Line(vg.Point{X: at.X + r, Y: at.Y})
+	path.Line(vg.Point{X: at.X, Y: at.Y + 1.5*r}) // pgf does not close paths
 	path.Close()
-	d.c.SetColor(color.White)
+	d.c.SetColor(rgb(d.th.Page))
 	d.c.Fill(path)
-	d.c.SetLineStyle(draw.LineStyle{Color: rgb(s.Color), Width: 1.1 * d.unit})
+	d.c.SetLineStyle(draw.LineStyle{Color: d.ink(s.Color), Width: 1.1 * d.unit})
 	d.c.Stroke(path)
 }

@@ -38,7 +38,7 @@ func percentilesSpec(r *result.Result) Spec {
 		if r.LatencyNote != "" {
 			s.NoData = r.LatencyNote
 		}
-		s.Y = valueAxis("latency (ms)", 0, 1)
+		s.Y = valueAxis("latency (milliseconds)", 0, 1)
 		return s
 	}
 	unit := s.setLatencyAxis(spread, "latency")
@@ -47,6 +47,7 @@ func percentilesSpec(r *result.Result) Spec {
 		from := math.Max(0, math.Log10(float64(least)/few))
 		s.Spans = []Span{{From: math.Min(from, end), To: rightmost, Kind: "few", Label: "fewer than " + strconv.Itoa(few) + " messages above", Count: 1}}
 	}
+	s.Table = curveTable(curves)
 	s.Caption = caption(r, append(curveNotes(r, curves), s.notes(spread)...)...)
 	return s
 }
@@ -112,6 +113,18 @@ func curveLine(c result.Curve, rightmost float64, d *result.Distribution) line {
 		l.bounds = append(l.bounds, Point{X: rightmost, Y: float64(d.MaxBound())})
 	}
 	return l
+}
+
+func curveTable(curves []result.Curve) *Table {
+	return &Table{Columns: []string{"latency", "from", "percentile_percent", "latency_ms", "messages_above"}, Rows: func(yield func([]string) bool) {
+		for _, c := range curves {
+			for _, p := range c.Points {
+				if !yield([]string{c.What, c.From, number(p.Percent), milliseconds(float64(p.ValueNS)), strconv.FormatInt(p.Above, 10)}) {
+					return
+				}
+			}
+		}
+	}}
 }
 
 // ninesAxis labels 50, 90, 99, ... % and, where all curves are of equally many messages, how many lie above each.

@@ -2,6 +2,7 @@ package chart
 
 import (
 	"math"
+	"strconv"
 	"strings"
 
 	"leveret/analyze/result"
@@ -29,20 +30,20 @@ func ratesSpec(r *result.Result) Spec {
 	}
 	var lines []line
 	var behind []string
+	var columns []column
 	for _, l := range rateLines(r) {
 		points := t.steps(r, func(in *result.Interval) float64 {
-			switch {
-			case isShort(r, in):
+			if isShort(r, in) {
 				return math.NaN()
-			case l.name == "due": // a schedule may end within an interval
-				return perSecond(in.Due, &result.Interval{StartNS: in.StartNS, EndNS: r.DueUntil(in)})
 			}
-			return perSecond(l.count(in), in)
+			return l.rate(r, in)
 		})
 		if _, hi := extent(points, func(p Point) float64 { return p.Y }); !l.wanted && !(hi > 0) {
 			continue
 		}
 		lines = append(lines, line{name: l.name, style: l.style, points: points, plain: true, denseFrom: denseRates})
+		columns = append(columns, column{l.name + "_messages", func(in *result.Interval) string { return strconv.FormatInt(l.count(in), 10) }},
+			column{l.name + "_msgs_per_s", func(in *result.Interval) string { return number(l.rate(r, in)) }})
 		if l.name != "due" {
 			behind = append(behind, result.Group(l.total)+" "+l.name)
 		}
@@ -57,9 +58,18 @@ func ratesSpec(r *result.Result) Spec {
 	s.X = t.axis()
 	s.Y = valueAxis(unit.name, math.Min(0, spread.lo/unit.per), math.Max(spread.hi/unit.per, leastTop))
 	s.Series = toSeries(lines, t.unit.per, unit.per, false)
-	s.Spans = spans(r, t)
+	s.Spans, s.Events = spans(r, t), events(r, t)
+	s.Table = t.tableOverTime(r, columns)
 	s.Caption = caption(r, "messages: "+strings.Join(behind, ", "), each(r, "each step is the mean rate over"), shortNote(r))
 	return s
+}
+
+// rate of an interval, NaN where it has no length. A schedule may end within an interval.
+func (l *rateLine) rate(r *result.Result, in *result.Interval) float64 {
+	if l.name == "due" {
+		return perSecond(in.Due, &result.Interval{StartNS: in.StartNS, EndNS: r.DueUntil(in)})
+	}
+	return perSecond(l.count(in), in)
 }
 
 // shortest is the share of the usual interval below which an interval's rate is not drawn: a few messages in the last

@@ -1,6 +1,7 @@
 package chart
 
 import (
+	"math"
 	"strings"
 
 	"gonum.org/v1/plot/vg"
@@ -15,33 +16,37 @@ import (
 type drawing struct {
 	c    draw.Canvas
 	s    *Spec
+	th   *Theme
 	t    typesets
 	unit vg.Length // a point at the default page width; what has no text scales with it
 
 	left, right, top, bottom vg.Length // what is still free
 }
 
-// defaultWidth of a page, in inches; type and lines are made for it and for a paper's column half as wide.
-const (
-	defaultWidth  = 8.0
-	defaultHeight = 4.5
-)
+// scaledTo is how large type and lines are on a page, 1 on the default one. Smaller pages are held closer to the eye, but not so
+// much as they are smaller.
+func scaledTo(w, h vg.Length) float64 {
+	share := min(float64(w/(defaultWidth*vg.Inch)), float64(h/(defaultHeight*vg.Inch)))
+	if share < 1 {
+		return math.Pow(share, 0.4)
+	}
+	return min(share, 4)
+}
 
-// render draws the spec onto the whole canvas.
-func render(s *Spec, canvas vg.CanvasSizer) error {
-	c := draw.New(canvas)
-	scaled := min(float64(c.Max.X/(defaultWidth*vg.Inch)), float64(c.Max.Y/(defaultHeight*vg.Inch)))
-	scaled = max(0.6, min(scaled, 4))
-	t, err := newTypesets(scaled)
+// render draws the spec onto the whole canvas and returns where the panel with the data is; the options are checked.
+func render(s *Spec, canvas vg.CanvasSizer, o Options) (panel vg.Rectangle, err error) {
+	c, theme := draw.New(canvas), ThemeOf(o.Style)
+	scaled := scaledTo(c.Max.X, c.Max.Y)
+	t, err := newTypesets(scaled, theme, o.Font)
 	if err != nil {
-		return err
+		return panel, err
 	}
 	unit := vg.Length(scaled) * vg.Points(1)
-	d := &drawing{c: c, s: s, t: t, unit: unit, left: 14 * unit, right: c.Max.X - 16*unit, top: c.Max.Y - 10*unit, bottom: 9 * unit}
+	d := &drawing{c: c, s: s, th: theme, t: t, unit: unit, left: 14 * unit, right: c.Max.X - 16*unit, top: c.Max.Y - 10*unit, bottom: 9 * unit}
+	d.fillBox(c.Min.X, c.Max.X, c.Min.Y, c.Max.Y, theme.Page)
 	d.title()
 	d.caption()
-	d.body()
-	return nil
+	return d.body(), nil
 }
 
 // title sets the title and what marks the run, in one line if they fit.
@@ -68,16 +73,29 @@ func (d *drawing) title() {
 	d.top -= 0.25 * d.t.title.size()
 }
 
-// caption sets the paragraphs below the chart; they may take a quarter of the page.
-func (d *drawing) caption() {
-	height := 1.3 * d.t.caption.size()
-	most := max(1, int((d.top-d.bottom)/4/height))
-	var lines []string
-	for _, paragraph := range d.s.Caption {
-		if most > len(lines) && paragraph != "" {
-			lines = append(lines, d.t.caption.wrap(paragraph, d.right-d.left, most-len(lines))...)
+// captionLines breaks the paragraphs into at most so many lines. The first, on what was run, yields to those on what is drawn.
+func (d *drawing) captionLines(most int) (lines []string) {
+	room := d.right - d.left
+	later := 0
+	for _, paragraph := range d.s.Caption[min(1, len(d.s.Caption)):] {
+		later += len(d.t.caption.wrap(paragraph, room, most))
+	}
+	for i, paragraph := range d.s.Caption {
+		free := most - len(lines)
+		if i == 0 {
+			free = max(1, most-later)
+		}
+		if free > 0 {
+			lines = append(lines, d.t.caption.wrap(paragraph, room, free)...)
 		}
 	}
+	return lines
+}
+
+// caption sets the paragraphs below the chart; they may take three tenths of the page.
+func (d *drawing) caption() {
+	height := 1.3 * d.t.caption.size()
+	lines := d.captionLines(max(2, int((d.top-d.bottom)*3/10/height)))
 	d.bottom += height * vg.Length(len(lines))
 	for i, l := range lines {
 		d.t.caption.draw(d.c, d.left, d.bottom-height*vg.Length(i+1)+0.3*d.t.caption.size(), 0, l)
@@ -89,9 +107,9 @@ func (d *drawing) caption() {
 
 // body draws what lies between title and caption: the name of the y axis and the legend above the panel, the panel
 // with its ticks, the name of the x axis below it.
-func (d *drawing) body() {
+func (d *drawing) body() vg.Rectangle {
 	p := d.panel()
-	rows, unnamed := d.nameSpans(&p)
+	rows, unnamed := d.nameTimes(&p)
 	entries := append(d.lineEntries(), unnamed...)
 	d.head(entries)
 	d.top -= vg.Length(rows)*1.25*d.t.span.size() + 5*d.unit
@@ -101,9 +119,11 @@ func (d *drawing) body() {
 	p.Max.Y = d.top
 	d.drawSpans(p)
 	d.drawGrid(p)
-	d.drawSpanNames(p)
+	d.drawEvents(p)
+	d.drawTimeNames(p)
 	d.drawLines(p)
 	d.drawTicks(p)
+	return p.Rectangle
 }
 
 // panel leaves room for the ticks' labels and the x axis' name. Its upper end is not yet known.
@@ -129,11 +149,12 @@ func (d *drawing) panel() draw.Canvas {
 	return p
 }
 
-// entry of the legend: a line's sample or a span's shade, and its name.
+// entry of the legend: a line's sample, the shade of a kind of span, or the colour of a kind of event, and its name.
 type entry struct {
 	name  string
 	style *Style
-	shade *shade
+	span  string // kind
+	event string // kind
 }
 
 const (
@@ -155,6 +176,9 @@ func (d *drawing) lineEntries() []entry {
 
 // head sets the name of the y axis and, in the same line if there is room, the legend, flush right.
 func (d *drawing) head(entries []entry) {
+	for i := range entries {
+		entries[i].name = d.t.legend.elide(entries[i].name, d.right-d.left-(sampleWidth+4)*d.unit)
+	}
 	d.top -= d.t.label.size()
 	name := d.t.label.elide(printable(d.s.Y.Label), d.right-d.left)
 	d.t.label.draw(d.c, d.left, d.top, 0, name)
@@ -200,12 +224,15 @@ func (d *drawing) legendRow(row []entry) {
 	middle := d.top + 0.34*d.t.legend.size()
 	for _, e := range row {
 		from, to := x, x+sampleWidth*d.unit
-		if e.style != nil {
+		bottom, top := d.top-0.5*d.unit, d.top+0.75*d.t.legend.size()
+		switch {
+		case e.style != nil:
 			d.stroke([]vg.Point{{X: from, Y: middle}, {X: to, Y: middle}}, *e.style)
-		} else {
-			bottom, top := d.top-0.5*d.unit, d.top+0.75*d.t.legend.size()
-			d.fillBox(from, to, bottom, top, e.shade.fill)
-			d.boxEdges(from, to, bottom, top, *e.shade)
+		case e.event != "":
+			d.eventLine(e.event, (from+to)/2, bottom, top)
+		default:
+			d.fillShade(from, to, bottom, top, d.th.Shades[shadeName(e.span)])
+			d.boxEdges(from, to, bottom, top, e.span)
 		}
 		d.t.legend.draw(d.c, to+4*d.unit, d.top, 0, e.name)
 		x += d.entryWidth(e)

@@ -36,7 +36,7 @@ var textElement = regexp.MustCompile(`<text x="([^"]+)" y="([^"]+)" transform="s
 // svgTexts reads back where the texts stand. The drawing is upside down: y is the negative height above the lower edge.
 func svgTexts(t testing.TB, svg []byte, height float64) []svgText {
 	t.Helper()
-	faces, err := newTypesets(1)
+	faces, err := newTypesets(1, light, "sans")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -78,8 +78,8 @@ func TestTextsStayApart(t *testing.T) {
 	}
 	for name, r := range runs {
 		for _, size := range [][2]float64{{8, 4.5}, {3.3, 2.4}, {6, 6}, {3, 2}, {20, 5}} {
-			for _, s := range Specs(r) {
-				svg := encode(t, &s, "svg", Options{WidthInches: size[0], HeightInches: size[1]})
+			for _, s := range Specs(r, Options{}) {
+				svg := encode(t, s, "svg", Options{WidthIn: size[0], HeightIn: size[1]})
 				texts := svgTexts(t, svg, 72*size[1])
 				for i, a := range texts {
 					if a.left < 0 || a.right > 72*size[0] || a.top < 0 || a.bottom > 72*size[1] {
@@ -116,7 +116,7 @@ func TestSVG(t *testing.T) {
 		}
 	}
 	all := strings.Join(texts, "\n")
-	for _, want := range []string{`<&"'> title`, "FAIL · incomplete recording", "messages per second", "time since start (s)", "blocked", "recorder stall", "confirmed", "drain"} {
+	for _, want := range []string{`<&"'> title`, "FAIL · incomplete recording", "messages per second", "time since start (seconds)", "blocked", "recorder stall", "confirmed", "drain"} {
 		if !strings.Contains(all, want) {
 			t.Errorf("%q is missing in\n%s", want, all)
 		}
@@ -211,7 +211,7 @@ func TestMillionIntervals(t *testing.T) {
 		}
 		return x
 	}
-	if x := find(series(t, &latency, "maximum").Segments, 777); len(x) != 1 || math.Abs(x[0]*60-spike*0.01) > 0.011 || latency.X.Label != "time since start (min)" {
+	if x := find(series(t, &latency, "maximum").Segments, 777); len(x) != 1 || math.Abs(x[0]*60-spike*0.01) > 0.011 || latency.X.Label != "time since start (minutes)" {
 		t.Errorf("the spike is at %v, %s", x, latency.X.Label)
 	}
 	if x := find(series(t, &rates, "sent").Segments, 0); len(x) == 0 {
@@ -222,9 +222,9 @@ func TestMillionIntervals(t *testing.T) {
 // The same result gives the same bytes.
 func TestDeterministic(t *testing.T) {
 	for _, format := range Formats {
-		for i := range Specs(loadSample(t, "failing")) {
-			one, two := Specs(loadSample(t, "failing"))[i], Specs(loadSample(t, "failing"))[i]
-			if !bytes.Equal(encode(t, &one, format, Options{DPI: 60}), encode(t, &two, format, Options{DPI: 60})) {
+		for i := range Specs(loadSample(t, "failing"), Options{}) {
+			one, two := Specs(loadSample(t, "failing"), Options{})[i], Specs(loadSample(t, "failing"), Options{})[i]
+			if !bytes.Equal(encode(t, one, format, Options{DPI: 60}), encode(t, two, format, Options{DPI: 60})) {
 				t.Errorf("%s.%s differs from one time to the next", one.Name, format)
 			}
 		}
@@ -244,7 +244,7 @@ func TestNoDataIsDrawn(t *testing.T) {
 }
 
 func TestWrap(t *testing.T) {
-	faces, err := newTypesets(1)
+	faces, err := newTypesets(1, light, "sans")
 	if err != nil {
 		t.Fatal(err)
 	}

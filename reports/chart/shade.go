@@ -1,104 +1,9 @@
 package chart
 
 import (
-	"cmp"
-	"slices"
-	"strings"
-
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
 )
-
-// shade of a span: a pale fill that leaves grid and lines readable, and an edge that still shows in print.
-type shade struct {
-	fill, edge string
-	// firstEdge only: the span has no end that matters (drain, few).
-	firstEdge bool
-}
-
-func shadeOf(kind string) shade {
-	switch {
-	case kind == drain:
-		return shade{"#F1F1F1", "#777777", true}
-	case kind == "few":
-		return shade{"#F4F4F4", "#AAAAAA", true}
-	case strings.Contains(kind, "lost"), strings.Contains(kind, "fail"):
-		return shade{"#F9DFCF", vermillion, false}
-	case strings.Contains(kind, "stall"):
-		return shade{"#F3E1EB", reddishPurple, false}
-	case strings.Contains(kind, "reconnect"):
-		return shade{"#DCEFFA", skyBlue, false}
-	}
-	return shade{"#FBEBC8", orange, false}
-}
-
-// namedSpans is how many spans of a kind get names beside them; more would be a row of the same word.
-const namedSpans = 4
-
-// name of a span, placed above the panel in a row counted from the panel upwards.
-type spanName struct {
-	label string
-	x     vg.Length // middle
-	row   int
-}
-
-// nameSpans chooses which spans are named above the panel and which in the legend, and how many rows of names there are.
-func (d *drawing) nameSpans(panel *draw.Canvas) (rows int, inLegend []entry) {
-	names, unnamed := d.placeSpanNames(*panel)
-	for _, n := range names {
-		rows = max(rows, n.row+1)
-	}
-	for _, kind := range unnamed {
-		total := 0
-		for _, s := range d.s.Spans {
-			if s.Kind == kind {
-				total += s.Count
-			}
-		}
-		sh := shadeOf(kind)
-		inLegend = append(inLegend, entry{name: printable(spanLabel(Span{Kind: kind, Count: total})), shade: &sh})
-	}
-	return rows, inLegend
-}
-
-const nameRows = 2
-
-// placeSpanNames sets each name over the middle of its span where it does not run into another; the kinds of those that
-// found no place, or are too many, come back.
-func (d *drawing) placeSpanNames(panel draw.Canvas) (names []spanName, unnamed []string) {
-	perKind := map[string]int{}
-	for _, s := range d.s.Spans {
-		perKind[s.Kind]++
-	}
-	ordered := slices.SortedStableFunc(slices.Values(d.s.Spans), func(a, b Span) int { return cmp.Compare(a.From, b.From) })
-	var taken [nameRows]vg.Length // right end of the last name in each row
-	for i := range taken {
-		taken[i] = d.left - 8*d.unit
-	}
-	for _, s := range ordered {
-		label := d.t.span.elide(printable(s.Label), (panel.Max.X-panel.Min.X)/3)
-		half := d.t.span.width(label) / 2
-		middle := panel.X(d.s.X.place(s.From/2 + s.To/2))
-		middle = max(d.left+half, min(middle, d.right-half))
-		row := slices.IndexFunc(taken[:], func(end vg.Length) bool { return middle-half >= end+8*d.unit })
-		if row < 0 || perKind[s.Kind] > namedSpans {
-			if !slices.Contains(unnamed, s.Kind) {
-				unnamed = append(unnamed, s.Kind)
-			}
-			continue
-		}
-		taken[row] = middle + half
-		names = append(names, spanName{label: label, x: middle, row: row})
-	}
-	return names, unnamed
-}
-
-func (d *drawing) drawSpanNames(panel draw.Canvas) {
-	names, _ := d.placeSpanNames(panel)
-	for _, n := range names {
-		d.t.span.draw(d.c, n.x, panel.Max.Y+(0.55+1.25*vg.Length(n.row))*d.t.span.size(), 0.5, n.label)
-	}
-}
 
 // thinnest is the width to which a span that is shorter is widened, so that it can be seen.
 const thinnest = 1.6
@@ -108,23 +13,42 @@ func (d *drawing) drawSpans(panel draw.Canvas) {
 	for _, edges := range []bool{false, true} {
 		for _, s := range d.s.Spans {
 			from, to := panel.X(d.s.X.place(s.From)), panel.X(d.s.X.place(s.To))
-			sh := shadeOf(s.Kind)
-			if to-from < thinnest*d.unit { // an instant
+			shade := d.th.Shades[shadeName(s.Kind)]
+			instant := to-from < thinnest*d.unit
+			if instant {
 				to = min(from+thinnest*d.unit, d.c.Max.X)
-				sh.fill = sh.edge
+				shade = Shade{Fill: shade.Edge, Edge: shade.Edge}
 			}
 			switch {
 			case !edges:
-				d.fillBox(from, to, panel.Min.Y, panel.Max.Y, sh.fill)
+				d.fillShade(from, to, panel.Min.Y, panel.Max.Y, shade)
 			default:
 				// A bar along the upper edge ties the span to its name.
-				d.fillBox(from, to, panel.Max.Y, panel.Max.Y+1.8*d.unit, sh.edge)
-				if sh.fill != sh.edge {
-					d.boxEdges(from, to, panel.Min.Y, panel.Max.Y, sh)
+				d.fillBox(from, to, panel.Max.Y, panel.Max.Y+1.8*d.unit, shade.Edge)
+				if !instant {
+					d.boxEdges(from, to, panel.Min.Y, panel.Max.Y, s.Kind)
 				}
 			}
 		}
 	}
+}
+
+// drawEvents draws a line from top to bottom for each event; of those that would touch, one.
+func (d *drawing) drawEvents(panel draw.Canvas) {
+	last := map[string]vg.Length{}
+	for _, e := range d.s.Events {
+		x := panel.X(d.s.X.place(e.At))
+		if before, ok := last[e.Kind]; ok && x-before < d.unit {
+			continue
+		}
+		last[e.Kind] = x
+		d.eventLine(e.Kind, x, panel.Min.Y, panel.Max.Y+3*d.unit)
+	}
+}
+
+func (d *drawing) eventLine(kind string, x, bottom, top vg.Length) {
+	style := draw.LineStyle{Color: rgb(d.th.Shades[shadeName(kind)].Edge), Width: 0.9 * d.unit, Dashes: []vg.Length{4 * d.unit, 1.5 * d.unit, d.unit, 1.5 * d.unit}}
+	d.c.StrokeLine2(style, x, bottom, x, top)
 }
 
 func (d *drawing) fillBox(from, to, bottom, top vg.Length, hex string) {
@@ -132,14 +56,76 @@ func (d *drawing) fillBox(from, to, bottom, top vg.Length, hex string) {
 	d.c.Fill((&vg.Rectangle{Min: vg.Point{X: from, Y: bottom}, Max: vg.Point{X: to, Y: top}}).Path())
 }
 
-func (d *drawing) boxEdges(from, to, bottom, top vg.Length, sh shade) {
-	edge := draw.LineStyle{Color: rgb(sh.edge), Width: 0.7 * d.unit}
-	if sh.firstEdge {
+// fillShade fills a box and draws its pattern.
+func (d *drawing) fillShade(from, to, bottom, top vg.Length, s Shade) {
+	d.fillBox(from, to, bottom, top, s.Fill)
+	box := vg.Rectangle{Min: vg.Point{X: from, Y: bottom}, Max: vg.Point{X: to, Y: top}}
+	if path := hatch(box, s.Hatch, 5*d.unit); len(path) > 0 {
+		d.c.SetLineStyle(draw.LineStyle{Color: rgb(s.Edge), Width: 0.35 * d.unit})
+		d.c.Stroke(path)
+	}
+}
+
+// fillArea draws a bar in an ink: filled and, where the theme says so, hatched and outlined.
+func (d *drawing) fillArea(from, to, bottom, top vg.Length, ink string) {
+	s := d.th.area(ink)
+	d.fillShade(from, to, bottom, top, s)
+	if s.Edge == s.Fill {
+		return
+	}
+	d.c.SetLineStyle(draw.LineStyle{Color: rgb(s.Edge), Width: 0.6 * d.unit})
+	d.c.Stroke(outlineOf(from, to, bottom, top))
+}
+
+// outlineOf a box, closed with a line of its own: pgf does not close paths.
+func outlineOf(from, to, bottom, top vg.Length) (path vg.Path) {
+	path.Move(vg.Point{X: from, Y: bottom})
+	for _, p := range []vg.Point{{X: to, Y: bottom}, {X: to, Y: top}, {X: from, Y: top}, {X: from, Y: bottom}} {
+		path.Line(p)
+	}
+	return path
+}
+
+// boxEdges draws the upright edges of a span. Of some kinds only the beginning matters.
+func (d *drawing) boxEdges(from, to, bottom, top vg.Length, kind string) {
+	edge := draw.LineStyle{Color: rgb(d.th.Shades[shadeName(kind)].Edge), Width: 0.7 * d.unit}
+	firstOnly := kind == drain || kind == "few"
+	if firstOnly {
 		edge.Dashes = []vg.Length{3 * d.unit, 2 * d.unit}
 		edge.Width = 0.9 * d.unit
 	}
 	d.c.StrokeLine2(edge, from, bottom, from, top)
-	if !sh.firstEdge {
+	if !firstOnly {
 		d.c.StrokeLine2(edge, to, bottom, to, top)
 	}
+}
+
+// hatch makes the lines of a pattern within a box, so far apart; of "" none. There are at most a thousand of a direction.
+func hatch(box vg.Rectangle, pattern string, apart vg.Length) (path vg.Path) {
+	w, h := box.Size().X, box.Size().Y
+	apart = max(apart, (w+h)/1000)
+	if !(w > 0 && h > 0 && apart > 0) {
+		return nil
+	}
+	line := func(x0, y0, x1, y1 vg.Length) {
+		path.Move(vg.Point{X: box.Min.X + x0, Y: box.Min.Y + y0})
+		path.Line(vg.Point{X: box.Min.X + x1, Y: box.Min.Y + y1})
+	}
+	if pattern == "rising" || pattern == "crossed" {
+		for c := apart/2 - h; c < w; c += apart { // y = x - c
+			line(max(0, c), max(0, -c), min(w, h+c), min(h, w-c))
+		}
+	}
+	if pattern == "falling" || pattern == "crossed" {
+		for c := apart / 2; c < w+h; c += apart { // y = c - x
+			line(max(0, c-h), min(h, c), min(w, c), max(0, c-w))
+		}
+	}
+	for x := apart / 2; pattern == "upright" && x < w; x += apart {
+		line(x, 0, x, h)
+	}
+	for y := apart / 2; pattern == "level" && y < h; y += apart {
+		line(0, y, w, y)
+	}
+	return path
 }

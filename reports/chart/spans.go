@@ -15,11 +15,13 @@ const drain = "drain"
 // closest is the share of the axis below which two spans of one kind become one: they could not be told apart.
 const closest = 0.004
 
-// spans are what happened during the run, in the order of their kinds, after the drain. Times outside the axis are cut.
+// spans are what happened during the run, in the order of their kinds, after window and drain. Times outside the axis are cut.
 func spans(r *result.Result, t timeline) []Span {
 	var all []Span
-	if s, ok := drainSpan(r, t); ok {
-		all = append(all, s)
+	for _, find := range []func(*result.Result, timeline) (Span, bool){windowSpan, drainSpan} {
+		if s, ok := find(r, t); ok {
+			all = append(all, s)
+		}
 	}
 	byKind := map[string][]Span{}
 	var kinds []string
@@ -38,9 +40,25 @@ func spans(r *result.Result, t timeline) []Span {
 		all = append(all, merge(byKind[k], closest*t.end/t.unit.per)...)
 	}
 	for i := range all {
-		all[i].Label = spanLabel(all[i])
+		if all[i].Label == "" {
+			all[i].Label = spanLabel(all[i])
+		}
 	}
 	return all
+}
+
+// window is the kind of the span that rates and latencies of the report are of, where that is a part of the run.
+const window = "window"
+
+func windowSpan(r *result.Result, t timeline) (Span, bool) {
+	p := r.Window.Part
+	if p == nil || p.ToNS <= p.FromNS {
+		return Span{}, false
+	}
+	from, to := math.Max(0, float64(p.FromNS)), math.Min(t.end, float64(p.ToNS))
+	s := Span{From: from / t.unit.per, To: to / t.unit.per, Kind: window, Count: 1}
+	s.Label = "measured: " + significant(s.From) + " to " + significant(s.To) + " " + t.unit.name
+	return s, to > from
 }
 
 // drainSpan begins where the first interval of the drain does.

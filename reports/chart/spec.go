@@ -1,6 +1,6 @@
 package chart
 
-import "leveret/analyze/result"
+import "iter"
 
 // Spec is one chart as plain data. Coordinates are in the units that the axes name, transformed (log10, nines) nowhere
 // but in the X of a percentile curve, whose axis says so.
@@ -13,7 +13,18 @@ type Spec struct {
 	Y       Axis     `json:"y"`
 	Series  []Series `json:"series,omitempty"`
 	Spans   []Span   `json:"spans,omitempty"`
+	Events  []Event  `json:"events,omitempty"`
 	NoData  string   `json:"no_data,omitempty"` // why there is nothing to draw; then there are no series
+	// Table has the figures behind the chart, all of them and unrounded, for the CSV file beside it. Nil: what is drawn.
+	Table *Table `json:"-"`
+}
+
+// Table of figures. Column names end in their unit.
+type Table struct {
+	Columns []string
+	// Rows are given one after the other, each with a cell a column; the slice is the callee's again when yield returns. An
+	// empty cell is a value that is not there.
+	Rows iter.Seq[[]string]
 }
 
 // Axis with the ticks that are drawn. Min < Max, both finite; above 0 where Log is set.
@@ -50,7 +61,7 @@ type Point struct {
 
 // Style of a line. No two series of a chart share both color and dash, so that they can be told apart without colors.
 type Style struct {
-	Color string  `json:"color"`          // #RRGGBB
+	Color string  `json:"color"`          // name of an ink of the Theme
 	Dash  string  `json:"dash,omitempty"` // "" solid, "dash", "dot", "dashdot"
 	Width float64 `json:"width"`          // points
 }
@@ -64,38 +75,9 @@ type Span struct {
 	Count int     `json:"count"`
 }
 
-// Specs builds all charts of a result, always the same ones in the same order (with transactions, commit latency in the place
-// of confirm latency); those without data say why in NoData.
-func Specs(r *result.Result) []Spec {
-	specs := []Spec{ratesSpec(r)}
-	for _, what := range r.LatencyKinds() {
-		specs = append(specs, latencySpec(r, what))
-	}
-	return append(specs, percentilesSpec(r))
+// Event is an instant on the x axis: one that somebody marked, or the first message of a finding.
+type Event struct {
+	At    float64 `json:"at"`
+	Kind  string  `json:"kind"` // "mark" or "lost"; chooses the colour
+	Label string  `json:"label"`
 }
-
-// Skipped names the charts that Write does not draw, each with the reason.
-func Skipped(r *result.Result) []string {
-	var notes []string
-	if r == nil {
-		return nil
-	}
-	for _, s := range Specs(r) {
-		if s.NoData != "" {
-			notes = append(notes, s.Name+": not drawn: "+s.NoData)
-		}
-	}
-	return notes
-}
-
-// The palette of Okabe and Ito (Color Universal Design, 2008), told apart by people with any kind of colour vision.
-const (
-	black         = "#000000"
-	orange        = "#E69F00"
-	skyBlue       = "#56B4E9"
-	bluishGreen   = "#009E73"
-	blue          = "#0072B2"
-	vermillion    = "#D55E00"
-	reddishPurple = "#CC79A7"
-	grey          = "#A0A0A0" // for what is only a reference
-)

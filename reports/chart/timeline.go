@@ -41,7 +41,7 @@ func (t timeline) at(ns int64) float64 {
 func (t timeline) middle(in *result.Interval) float64 { return (t.at(in.StartNS) + t.at(in.EndNS)) / 2 }
 
 func (t timeline) axis() Axis {
-	return spanAxis("time since start ("+t.unit.name+")", t.end/t.unit.per, t.unit)
+	return spanAxis("time since start ("+t.unit.word+")", t.end/t.unit.per, t.unit)
 }
 
 // overTime makes the points of a line: one an interval, in its middle, and a gap where there is a hole between two of

@@ -7,26 +7,50 @@ import (
 	"strings"
 	"sync"
 
+	"codeberg.org/go-fonts/liberation/liberationmonobold"
+	"codeberg.org/go-fonts/liberation/liberationmonoregular"
 	"codeberg.org/go-fonts/liberation/liberationsansbold"
 	"codeberg.org/go-fonts/liberation/liberationsansregular"
+	"codeberg.org/go-fonts/liberation/liberationserifbold"
+	"codeberg.org/go-fonts/liberation/liberationserifregular"
 	stdfont "golang.org/x/image/font"
 	"golang.org/x/image/font/opentype"
 	"gonum.org/v1/plot/font"
 	"gonum.org/v1/plot/vg"
+	"gonum.org/v1/plot/vg/draw"
 )
 
-// fonts are compiled in: a chart needs neither installed fonts nor a home directory. Only the two faces that charts use
-// are parsed; gonum's own collection has twelve.
-var fonts = sync.OnceValues(func() (faces [2]*opentype.Font, err error) {
-	for i, ttf := range [][]byte{liberationsansregular.TTF, liberationsansbold.TTF} {
-		if faces[i], err = opentype.Parse(ttf); err != nil {
-			return faces, fmt.Errorf("read the built-in font: %w", err)
-		}
-	}
-	return faces, nil
-})
+// Fonts that are built in, the default first: Liberation Sans, Serif and Mono, as wide as Arial, Times New Roman and Courier New.
+// A chart needs neither installed fonts nor a home directory.
+var Fonts = []string{"sans", "serif", "mono"}
 
-// weights by the order of fonts.
+// family is a font in its two weights.
+type family struct {
+	name    string // as the font names itself
+	variant font.Variant
+	twins   string // of the same widths, for where it is not installed
+	faces   func() ([2]*opentype.Font, error)
+}
+
+// families by their names in Fonts. Only those that are used are parsed.
+var families = map[string]family{
+	"sans":  {"Liberation Sans", "Sans", "Arial,Helvetica,sans-serif", parsed(liberationsansregular.TTF, liberationsansbold.TTF)},
+	"serif": {"Liberation Serif", "Serif", "'Times New Roman',Times,serif", parsed(liberationserifregular.TTF, liberationserifbold.TTF)},
+	"mono":  {"Liberation Mono", "Mono", "'Courier New',Courier,monospace", parsed(liberationmonoregular.TTF, liberationmonobold.TTF)},
+}
+
+func parsed(regular, bold []byte) func() ([2]*opentype.Font, error) {
+	return sync.OnceValues(func() (faces [2]*opentype.Font, err error) {
+		for i, ttf := range [][]byte{regular, bold} {
+			if faces[i], err = opentype.Parse(ttf); err != nil {
+				return faces, fmt.Errorf("read the built-in font: %w", err)
+			}
+		}
+		return faces, nil
+	})
+}
+
+// weights by the order of a family's faces.
 var weights = [2]stdfont.Weight{stdfont.WeightNormal, stdfont.WeightBold}
 
 // typeset is a face at a size and in a colour.
@@ -38,22 +62,26 @@ type typeset struct {
 // typesets of one chart.
 type typesets struct{ title, mark, label, tick, legend, span, caption typeset }
 
+// smallest type that is set, in points: what papers ask for, at least.
+const smallest = 6
+
 // newTypesets gives all texts their sizes; scaled is 1 at the default page width.
-func newTypesets(scaled float64) (t typesets, err error) {
-	faces, err := fonts()
+func newTypesets(scaled float64, theme *Theme, name string) (t typesets, err error) {
+	f := families[name]
+	faces, err := f.faces()
 	if err != nil {
 		return t, err
 	}
 	set := func(bold int, points float64, hex string) typeset {
 		return typeset{
-			face:  font.Face{Font: font.Font{Typeface: "Liberation", Variant: "Sans", Size: vg.Points(points * scaled), Weight: weights[bold]}, Face: faces[bold]},
+			face:  font.Face{Font: font.Font{Typeface: "Liberation", Variant: f.variant, Size: vg.Points(max(smallest, points*scaled)), Weight: weights[bold]}, Face: faces[bold]},
 			color: rgb(hex),
 		}
 	}
 	return typesets{
-		title: set(1, 12.5, "#1A1A1A"), mark: set(1, 10.5, "#B34700"), // vermillion, darkened until it reads well as text
-		label: set(0, 9.5, "#333333"), tick: set(0, 9, "#333333"), legend: set(0, 9.5, "#1A1A1A"),
-		span: set(0, 8, "#444444"), caption: set(0, 7.8, "#444444"),
+		title: set(1, 12.5, theme.Text), mark: set(1, 10.5, theme.Loud),
+		label: set(0, 9.5, theme.Note), tick: set(0, 9, theme.Note), legend: set(0, 9.5, theme.Text),
+		span: set(0, 8, theme.Fine), caption: set(0, 7.8, theme.Fine),
 	}, nil
 }
 
@@ -86,6 +114,12 @@ func (t typeset) draw(c vg.Canvas, x, y vg.Length, align float64, s string) {
 		return
 	}
 	c.SetColor(t.color)
+	if whole, ok := c.(draw.Canvas); ok {
+		if aligning, ok := whole.Canvas.(latex); ok {
+			aligning.fillAligned(t.face, vg.Point{X: x, Y: y}, align, s)
+			return
+		}
+	}
 	c.FillString(t.face, vg.Point{X: x - vg.Length(align)*t.width(s), Y: y}, s)
 }
 
@@ -145,13 +179,4 @@ func printable(s string) string {
 		}
 		return c
 	}, strings.ToValidUTF8(s, "?"))
-}
-
-// rgb reads #RRGGBB; what is not one is black.
-func rgb(hex string) color.NRGBA {
-	v, err := strconv.ParseUint(strings.TrimPrefix(hex, "#"), 16, 32)
-	if err != nil || len(hex) != 7 {
-		return color.NRGBA{A: 0xFF}
-	}
-	return color.NRGBA{R: uint8(v >> 16), G: uint8(v >> 8), B: uint8(v), A: 0xFF}
 }

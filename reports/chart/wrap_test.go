@@ -10,7 +10,7 @@ import (
 
 // A separator stays with what stands before it, wherever the line breaks: read on, no words run together.
 func TestSeparatorsAtLineBreaks(t *testing.T) {
-	all, err := newTypesets(1)
+	all, err := newTypesets(1, light, "sans")
 	if err != nil {
 		t.Fatal(err)
 	}

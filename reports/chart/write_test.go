@@ -25,7 +25,7 @@ func TestWrite(t *testing.T) {
 			t.Errorf("%s: %v", f, err)
 		}
 	}
-	want := strings.Fields("rates.png rates.svg latency-confirm.png latency-confirm.svg latency-delivery.png latency-delivery.svg percentiles.png percentiles.svg")
+	want := strings.Fields("rates.png rates.svg rates.csv latency-confirm.png latency-confirm.svg latency-confirm.csv latency-delivery.png latency-delivery.svg latency-delivery.csv percentiles.png percentiles.svg percentiles.csv")
 	if !slices.Equal(names, want) {
 		t.Errorf("files %q, want %q", names, want)
 	}
@@ -33,7 +33,7 @@ func TestWrite(t *testing.T) {
 	if err != nil || len(entries) != len(want) {
 		t.Errorf("%d entries in the directory, %v", len(entries), err)
 	}
-	if files, err = Write(dir, loadSample(t, "stall"), Options{Formats: []string{"svg"}}); err != nil || len(files) != 4 {
+	if files, err = Write(dir, loadSample(t, "stall"), Options{Formats: []string{"svg"}}); err != nil || len(files) != 2*4 {
 		t.Errorf("once more, as SVG alone: %q, %v", files, err)
 	}
 }
@@ -58,13 +58,16 @@ func TestWriteErrors(t *testing.T) {
 		want  string
 	}{
 		{"no result", dir, nil, Options{}, 0, "there is no result"},
-		{"unknown format", dir, r, Options{Formats: []string{"gif"}}, 0, `chart format "gif" is unknown: use png or svg`},
-		{"too narrow", dir, r, Options{WidthInches: 1}, 0, "chart width 1 inches: use 3 to 40"},
-		{"too high", dir, r, Options{HeightInches: 99}, 0, "chart height 99 inches: use 2 to 40"},
+		{"unknown format", dir, r, Options{Formats: []string{"gif"}}, 0, `chart format "gif" is unknown: use svg, png, pdf, eps, tex`},
+		{"unknown chart", dir, r, Options{Names: []string{"rates", "pie"}}, 0, `"pie" is no chart: there are rates, latency-confirm, `},
+		{"unknown style", dir, r, Options{Style: "neon"}, 0, `chart style "neon" is unknown: use light, dark, print`},
+		{"unknown font", dir, r, Options{Font: "Comic"}, 0, `chart font "Comic" is not among those that are built in: use sans, serif, mono`},
+		{"too narrow", dir, r, Options{WidthIn: 1}, 0, "chart width 1 inches: use 3 to 40"},
+		{"too high", dir, r, Options{HeightIn: 99}, 0, "chart height 99 inches: use 2 to 40"},
 		{"too coarse", dir, r, Options{DPI: 1}, 0, "chart resolution 1 dots per inch: use 50 to 1200"},
-		{"too many pixels", dir, r, Options{WidthInches: 40, HeightInches: 40, DPI: 1200}, 0, "more than 64 million pixels"},
+		{"too many pixels", dir, r, Options{WidthIn: 40, HeightIn: 40, DPI: 1200}, 0, "more than 64 million pixels"},
 		{"a file in the way of the directory", file, r, Options{}, 0, "draw charts: mkdir"},
-		{"a directory in the way of a file: the others are drawn", blocked, r, Options{Formats: []string{"svg"}}, 3, "rates.svg: rename"},
+		{"a directory in the way of a file: the others are drawn", blocked, r, Options{Formats: []string{"svg"}}, 3 + 4, "rates.svg: rename"},
 	} {
 		files, err := Write(c.dir, c.r, c.o)
 		if err == nil || !strings.Contains(err.Error(), c.want) || len(files) != c.files {

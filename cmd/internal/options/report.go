@@ -1,6 +1,7 @@
 package options
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -13,10 +14,9 @@ import (
 
 // Report holds the options that say how results are shown; run and analyze share them.
 type Report struct {
+	ChartOptions
 	Format      string
-	Output      string // file; "": standard output
-	Charts      string // directory; "" : none
-	ChartFormat []string
+	Output      string        // file; "": standard output
 	Interval    time.Duration // 0: chosen by the length of the run
 	By          []string      // queue, producer, consumer
 	Window      ReportWindow
@@ -53,13 +53,10 @@ func (w *ReportWindow) Check(length time.Duration) error {
 
 // Check finds out before a long run or analysis what would make its report fail.
 func (r *Report) Check() error {
-	if info, err := os.Stat(r.Charts); r.Charts != "" && err == nil && !info.IsDir() {
-		return fmt.Errorf("--charts=%s: is a file; give a directory", r.Charts)
-	}
 	if info, err := os.Stat(r.Output); r.Output != "" && err == nil && !info.Mode().IsRegular() {
 		return fmt.Errorf("--output=%s: is no file; without the option the report goes to standard output", r.Output)
 	}
-	return r.Window.Check(0)
+	return errors.Join(r.ChartOptions.Check(r.Format, "html"), r.Window.Check(0))
 }
 
 // ReportFormats are the forms of a report.
@@ -76,11 +73,10 @@ func (r *Report) SettleFormat(given bool) {
 }
 
 func (r *Report) options() []*Option {
-	return []*Option{
+	return append(append([]*Option{
 		{Name: "format", Arg: "FORMAT", Group: groupReport, value: choice(&r.Format, "text", ReportFormats...), Help: "form of the report: text, json, markdown, csv, html (one page with charts) or latex (tables); without it by the ending of --output, else text"},
 		{Name: "output", Arg: "FILE", Group: groupReport, value: text(&r.Output, ""), Help: "write the report into this file, whole or not at all; one that is there is replaced; without it standard output"},
-		{Name: "charts", Arg: "DIR", Group: groupReport, value: text(&r.Charts, ""), Help: "write charts into this directory"},
-		{Name: "chart-format", Arg: "FORMAT,...", Group: groupReport, value: choices(&r.ChartFormat, "png,svg", "png", "svg"), Help: "formats of the charts: png, svg"},
+	}, r.ChartOptions.options()...), []*Option{
 		{Name: "interval", PerfTest: []string{"i"}, Arg: "SECONDS", Group: groupReport, value: seconds(&r.Interval, 0, 0), Help: "length of the intervals in report and charts; 0: chosen by the length of the run"},
 		{Name: "by", Arg: "WHAT,...", Group: groupReport, value: choices(&r.By, "", "queue", "producer", "consumer"), Help: "also messages and latencies by queue, producer or consumer, of the first 64 of each"},
 		{Name: "warmup", Arg: "SECONDS", Group: groupReport, value: ifGiven(seconds(&r.Window.Warmup, 0, 0)), Help: "leave so much of the run's beginning out of rates and latencies; counts and verdict are always of the whole run"},
@@ -91,7 +87,7 @@ func (r *Report) options() []*Option {
 		{Name: "findings", Arg: "N", Group: groupReport, value: integer(&r.Findings, 5, 1, 100_000), Help: "most messages that each finding names"},
 		{Name: "no-color", Group: groupReport, value: toggle(&r.NoColor, false), Help: "no colors on a terminal; likewise where the variable NO_COLOR is set"},
 		{Name: "strict", Group: groupReport, value: toggle(&r.Strict, false), Help: "exit with 3 also when the verdict is INCONCLUSIVE or there is a warning"},
-	}
+	}...)
 }
 
 // mostPercents can be asked for.

@@ -73,6 +73,7 @@ var homes = map[string][]string{
 	"go.yaml.in/yaml/v3":                      {"cmd/internal/suite"},
 	"gonum.org/v1/plot":                       {"reports/chart"},
 	"codeberg.org/go-fonts/liberation":        {"reports/chart"},
+	"codeberg.org/go-pdf/fpdf":                {"reports/chart"},
 	"golang.org/x/image":                      {"reports/chart"},
 	"golang.org/x/term":                       {"cmd/internal/panel"},
 	"golang.org/x/oauth2":                     {"cmd/leveret"},

@@ -1,0 +1,109 @@
+package main
+
+import (
+	"bytes"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"leveret/cmd/internal/options"
+	"leveret/reports/chart"
+)
+
+// Charts of run and of analyze: by name, in every format and style, each with its figures beside it, and clear errors.
+func TestChartsOfACapture(t *testing.T) {
+	home := t.TempDir()
+	charts := filepath.Join(home, "charts")
+	r, code, dir := record(t, "--producers", "1", "--consumers", "1", "--pmessages", "500", "--rate", "1000", "--confirm", "10",
+		"--charts", charts, "--chart", "rates", "--chart-format", "svg", "--chart-style", "dark", "--chart-size", "84x60mm")
+	if code != exitOK || len(r.Intervals) == 0 {
+		t.Fatalf("exit %d", code)
+	}
+	if got := fileNames(t, charts); got != "rates.csv rates.svg" {
+		t.Errorf("run wrote %s", got)
+	}
+	if svg, err := os.ReadFile(filepath.Join(charts, "rates.svg")); err != nil || !bytes.Contains(svg, []byte(chart.ThemeOf("dark").Page)) ||
+		!bytes.Contains(svg, []byte(`width="238.11pt" height="170.08pt"`)) { // 84 and 60 mm at 72 points to 25.4 mm
+		t.Errorf("not a dark chart of 84 by 60 mm: %v", err)
+	}
+	charts = filepath.Join(home, "again")
+	code, _, stderr := invoke(t, "analyze", dir, "--charts", charts, "--chart", "latency-delivery,percentiles", "--chart-format", "svg,png,pdf,eps,tex",
+		"--chart-style", "print", "--chart-dpi", "60", "--chart-font", "serif")
+	want := "latency-delivery.csv latency-delivery.eps latency-delivery.pdf latency-delivery.png latency-delivery.svg latency-delivery.tex " +
+		"percentiles.csv percentiles.eps percentiles.pdf percentiles.png percentiles.svg percentiles.tex"
+	if got := fileNames(t, charts); code != exitOK || got != want {
+		t.Errorf("exit %d, %s\n%s", code, got, stderr)
+	}
+	for args, want := range map[string]string{
+		"--charts x --chart rats":                            `--chart=rats: "rats" is no chart: there are rates, latency-confirm, latency-commit, latency-delivery, percentiles`,
+		"--chart rates":                                      "--chart=rates: where to? give --charts DIR",
+		"--charts x --chart-size 40x40 --chart-dpi 1200":     "--chart-size, --chart-dpi: chart of 40 by 40 inches at 1200 dots per inch has more than 64 million pixels",
+		"--charts x --chart-format svg,gif":                  `--chart-format`,
+		"--charts x --chart-size 1x1":                        "--chart-size",
+		"--charts x --chart-style sepia --chart-format svg ": "--chart-style",
+	} {
+		for _, command := range [][]string{{"analyze", dir}, {"run", "--capture", filepath.Join(home, "never"), "--time", "1"}} {
+			code, _, stderr := invoke(t, append(command, strings.Fields(args)...)...)
+			if code != exitUsage || !strings.Contains(stderr, want) {
+				t.Errorf("%s %s: exit %d, want %q\n%s", command[0], args, code, want, stderr)
+			}
+		}
+	}
+	if _, err := os.Stat(filepath.Join(home, "never")); err == nil {
+		t.Error("a run whose charts could not be drawn was begun")
+	}
+	drawsInAnEmptyEnvironment(t, dir)
+}
+
+func fileNames(t *testing.T, dir string) string {
+	t.Helper()
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var names []string
+	for _, e := range entries {
+		names = append(names, e.Name())
+	}
+	return strings.Join(names, " ")
+}
+
+// C107: no home, no fonts, no display: only what the program carries.
+func drawsInAnEmptyEnvironment(t *testing.T, capture string) {
+	charts := filepath.Join(t.TempDir(), "charts")
+	cmd := exec.Command(os.Args[0], "analyze", capture, "--charts", charts, "--chart-format", "svg,png,pdf,eps,tex", "--quiet")
+	cmd.Env = []string{asMain + "=1", "TMPDIR=/nowhere"}
+	if out, err := cmd.CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	if files := strings.Fields(fileNames(t, charts)); len(files) < 6*4 {
+		t.Errorf("only %q", files)
+	}
+}
+
+// What the options allow is what can be drawn.
+func TestChartOptionsAgree(t *testing.T) {
+	for name, all := range map[string][]string{"--chart-format": chart.Formats, "--chart-style": chart.Styles, "--chart-font": chart.Fonts} {
+		for _, value := range all {
+			set, _ := options.NewAnalyze()
+			if _, err := set.Parse([]string{name, value}); err != nil {
+				t.Errorf("%s %s: %v", name, value, err)
+			}
+		}
+	}
+	for _, size := range []string{"3x2", "40x40"} {
+		set, o := options.NewAnalyze()
+		if _, err := set.Parse([]string{"--chart-size", size, "--chart-dpi", "50"}); err != nil {
+			t.Fatal(err)
+		}
+		if err := checkCharts(&o.Report.ChartOptions); err != nil {
+			t.Errorf("%s: %v", size, err)
+		}
+	}
+	if _, o := options.NewAnalyze(); !slices.Equal(o.Report.ChartFormat, []string{"png", "svg"}) {
+		t.Errorf("formats by default %v", o.Report.ChartFormat)
+	}
+}

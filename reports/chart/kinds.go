@@ -1,0 +1,97 @@
+package chart
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"leveret/analyze/result"
+)
+
+// kind is a chart that results can have.
+type kind struct {
+	name string
+	// usual says whether it is one of those that are drawn where none is asked for by name.
+	usual func(*result.Result) bool
+	build func(*result.Result) Spec
+}
+
+// kinds in the order in which they are drawn.
+var kinds = []kind{
+	{"rates", always, ratesSpec},
+	{"latency-confirm", hasLatency("confirm"), latencyOf("confirm")},
+	{"latency-commit", hasLatency("commit"), latencyOf("commit")},
+	{"latency-delivery", hasLatency("delivery"), latencyOf("delivery")},
+	{"percentiles", always, percentilesSpec},
+}
+
+func always(*result.Result) bool { return true }
+
+// hasLatency: with transactions, commit latency takes the place of confirm latency.
+func hasLatency(what string) func(*result.Result) bool {
+	return func(r *result.Result) bool { return slices.Contains(r.LatencyKinds(), what) }
+}
+
+func latencyOf(what string) func(*result.Result) Spec {
+	return func(r *result.Result) Spec { return latencySpec(r, what) }
+}
+
+// Names are those of all charts that there are, in the order in which they are drawn.
+func Names() []string {
+	var names []string
+	for _, k := range kinds {
+		names = append(names, k.name)
+	}
+	return names
+}
+
+// CheckNames says which of the names is not that of a chart, and what there is.
+func CheckNames(names []string) error {
+	var errs []error
+	for _, name := range names {
+		if !slices.Contains(Names(), name) {
+			errs = append(errs, fmt.Errorf("%q is no chart: there are %s", name, strings.Join(Names(), ", ")))
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// Specs builds the charts that the options name, in the order of the names; without names those that a run of this sort has,
+// always the same ones in the same order. Those without data say why in NoData. Names that no chart has are left out.
+func Specs(r *result.Result, o Options) []*Spec {
+	if r == nil {
+		return nil
+	}
+	var chosen []kind
+	for _, name := range o.Names {
+		if i := slices.IndexFunc(kinds, func(k kind) bool { return k.name == name }); i >= 0 {
+			chosen = append(chosen, kinds[i])
+		}
+	}
+	if len(o.Names) == 0 {
+		for _, k := range kinds {
+			if k.usual(r) {
+				chosen = append(chosen, k)
+			}
+		}
+	}
+	var specs []*Spec
+	for _, k := range chosen {
+		s := k.build(r)
+		s.Name = k.name
+		specs = append(specs, &s)
+	}
+	return specs
+}
+
+// Skipped names the charts that Write does not draw, each with the reason.
+func Skipped(r *result.Result, o Options) []string {
+	var notes []string
+	for _, s := range Specs(r, o) {
+		if s.NoData != "" {
+			notes = append(notes, s.Name+": not drawn: "+s.NoData)
+		}
+	}
+	return notes
+}
