@@ -139,17 +139,18 @@ type analysis struct {
 	captures []*source
 	batches  []*batch // by time
 
-	window    window
-	time      *timeline
-	latency   *latencies
-	expected  *integrity.Expected
-	ledger    *integrity.Ledger
-	facts     integrity.Facts
-	judgement integrity.Judgement
-	course    course
-	observed  observed
-	received  [][]int64 // by capture and consumer
-	clocks    clocks
+	window     window
+	time       *timeline
+	latency    *latencies
+	expected   *integrity.Expected
+	ledger     *integrity.Ledger
+	facts      integrity.Facts
+	judgement  integrity.Judgement
+	course     course
+	observed   observed
+	brokerSide brokerSide
+	received   [][]int64 // by capture and consumer
+	clocks     clocks
 
 	// histories, where each is set: the first reading counts for them, and leaves the ledger open.
 	each      func(*integrity.History) error
@@ -261,6 +262,7 @@ func (a *analysis) count(ctx context.Context) error {
 	a.ledger.Finish(&a.facts)
 	a.finishAcks(v.acked)
 	a.loadFacts()
+	a.brokerFacts()
 	a.findLimit()
 	if err := a.ledger.Err(); err != nil {
 		return fmt.Errorf("analyze: %w", err)

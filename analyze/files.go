@@ -175,13 +175,14 @@ func (c *source) readHead(x *file, journaled bool) (start int64, ok bool) {
 
 // kindOf tells the kind of rows by a file's name.
 func kindOf(name string) (schema.Kind, bool) {
-	prefix, rest, ok := strings.Cut(strings.TrimSuffix(name, arrowExt), "-")
-	k, known := schema.KindNamed(prefix)
+	stem := strings.TrimSuffix(name, arrowExt)
+	dash := max(strings.LastIndexByte(stem, '-'), 0) // names of kinds have dashes, too
+	k, known := schema.KindNamed(stem[:dash])
 	var shard uint16
-	if _, err := fmt.Sscanf(rest, "%d", &shard); err != nil {
+	if _, err := fmt.Sscanf(stem[dash:], "-%d", &shard); err != nil {
 		return 0, false
 	}
-	return k, ok && known && schema.FileName(k, shard) == name
+	return k, known && schema.FileName(k, shard) == name
 }
 
 // findBatches lists the batches of a file: those that the journal names, and the ones between and behind them that it

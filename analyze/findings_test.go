@@ -147,9 +147,14 @@ func TestNamesOfAbsence(t *testing.T) {
 			m.Outcome.Failures = []manifest.Failure{failed}
 		}, false, result.Counts{Missing: 1, RemovedByRule: 1}, result.Inconclusive, []string{"removed_by_rule", "ended_early"}},
 		{"quorum queue with a consumer lost", func(m *manifest.Manifest) {
+			m.Broker.Version = "4.0.5"
 			m.Topology.Queues[0].Type = "quorum"
 			m.Outcome.Failures = []manifest.Failure{failed}
 		}, false, result.Counts{Missing: 1, RemovedByRule: 1}, result.Inconclusive, []string{"removed_by_rule", "ended_early"}},
+		{"quorum queue with a consumer lost, before there was a default limit", func(m *manifest.Manifest) {
+			m.Topology.Queues[0].Type = "quorum"
+			m.Outcome.Failures = []manifest.Failure{failed}
+		}, false, result.Counts{Missing: 1, Lost: 1}, result.Fail, []string{"lost", "ended_early"}},
 		{"queues unknown", func(m *manifest.Manifest) { m.Topology.Predeclared = true; m.Topology.Routes[0].Known = false }, false, result.Counts{}, result.Inconclusive, []string{"expected_queues_unknown"}},
 		{"not drained, automatic acks (C084)", func(m *manifest.Manifest) {
 			m.Consumers[0].AutoAck = true

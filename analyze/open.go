@@ -45,7 +45,7 @@ type rowCounts struct {
 	sent, notSent, acks, commits, nacks, returns, acked int64
 }
 
-const lastKind = schema.Self
+const lastKind = schema.BrokerConnections
 
 // maxManifestBytes bounds the memory that a manifest may take.
 const maxManifestBytes = 64 << 20

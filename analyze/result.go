@@ -53,6 +53,7 @@ func (a *analysis) result() *result.Result {
 	if a.clocks.refused {
 		a.clocks.withhold(r)
 	}
+	r.BrokerSide = a.describeBrokerSide(&r.Counts)
 	r.LimitedBy, r.Generator = a.facts.LimitedBy, a.generator()
 	return r
 }

@@ -77,6 +77,8 @@ func namesBehind(column string) []string {
 		return []string{"exchange", "routing_key"}
 	case "queue":
 		return []string{"queue_name"}
+	case "node":
+		return []string{"node_name"}
 	}
 	return nil
 }
@@ -214,8 +216,17 @@ func (x *exporter) fillNames(r *rows, column string, values []int64, next int) i
 		return next + 2
 	case "queue":
 		for _, row := range x.picked {
-			if m := capture.manifest; m != nil && values[row] < int64(len(m.Topology.Queues)) {
+			if m := capture.manifest; m != nil && values[row] >= 0 && values[row] < int64(len(m.Topology.Queues)) {
 				x.block.Text(next, m.Topology.Queues[values[row]].Name)
+			} else {
+				x.block.Null(next)
+			}
+		}
+		return next + 1
+	case "node":
+		for _, row := range x.picked {
+			if m := capture.manifest; m != nil && m.Management != nil && values[row] >= 0 && values[row] < int64(len(m.Management.Nodes)) {
+				x.block.Text(next, m.Management.Nodes[values[row]].Name)
 			} else {
 				x.block.Null(next)
 			}

@@ -34,6 +34,8 @@ func (v *visitor) visit(r *rows) {
 		v.connections(r)
 	case schema.Self:
 		v.self(r)
+	case schema.BrokerNodes, schema.BrokerQueues, schema.BrokerConnections:
+		v.brokerSide(r)
 	}
 }
 

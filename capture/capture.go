@@ -111,6 +111,7 @@ type Writer struct {
 	acks        []shard
 	connections shard
 	self        shard
+	broker      [brokerKinds]shard // what the management API says, by kind from schema.BrokerNodes on
 
 	pools    pools
 	accounts accounts
@@ -170,7 +171,10 @@ func (w *Writer) plan(c schema.Compression) error {
 		w.acks[i].slot = slot{kind: schema.Acks, shard: uint16(i)}
 	}
 	w.connections.slot, w.self.slot = slot{kind: schema.Connections}, slot{kind: schema.Self}
-	if err := w.pools.plan(w.options.Memory, n, c); err != nil {
+	for i := range w.broker {
+		w.broker[i].slot = slot{kind: schema.BrokerNodes + schema.Kind(i)}
+	}
+	if err := w.pools.plan(w.options.Memory, n, w.start.Management != nil, c); err != nil {
 		return err
 	}
 	w.queue = make(chan *block, w.pools.total()+1) // and the end mark

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"runtime/pprof"
+	"slices"
 	"sync/atomic"
 	"time"
 
@@ -70,7 +71,7 @@ func (d *writtenDisk) create(w *Writer, c schema.Compression) (err error) {
 	if err != nil {
 		return explain(err)
 	}
-	for _, k := range schema.Kinds {
+	for _, k := range w.kinds() {
 		for shard := range w.shardsOf(k) {
 			a := &arrowFile{name: schema.FileName(k, uint16(shard)), kind: k, shard: uint16(shard)}
 			names = append(names, a.name)
@@ -89,8 +90,13 @@ func (d *writtenDisk) create(w *Writer, c schema.Compression) (err error) {
 	return nil
 }
 
+// kinds are those that the capture has files of.
+func (w *Writer) kinds() []schema.Kind {
+	return slices.DeleteFunc(slices.Clone(schema.Kinds[:]), func(k schema.Kind) bool { return k.OfBroker() && w.start.Management == nil })
+}
+
 func (w *Writer) shardsOf(k schema.Kind) int {
-	if k == schema.Connections || k == schema.Self {
+	if k >= schema.Connections { // what comes rarely
 		return 1
 	}
 	return w.options.Shards
@@ -266,6 +272,9 @@ func (w *Writer) sweep(before int64) {
 	}
 	w.sweepShard(&w.connections, before)
 	w.sweepShard(&w.self, before)
+	for i := range w.broker {
+		w.sweepShard(&w.broker[i], before)
+	}
 }
 
 func (w *Writer) sweepShard(sh *shard, before int64) {

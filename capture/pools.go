@@ -33,20 +33,29 @@ type pools struct {
 const MinMemory = 3 << 20
 
 // plan divides memory: the same number of blocks for each kind of rows that comes by the million, few small ones for
-// connection events and self-observation. With little memory blocks shrink before they become too few: one may be current in each shard, one
+// connection events, self-observation and, where the broker's management API is looked at, what it says. With little memory blocks shrink before they become too few: one may be current in each shard, one
 // with the flusher, and at least one must be free then.
-func (p *pools) plan(memory int64, shards int, c schema.Compression) error {
+func (p *pools) plan(memory int64, shards int, broker bool, c schema.Compression) error {
 	hot := []schema.Kind{schema.Sends, schema.Writes, schema.Settlements, schema.Deliveries, schema.Acks}
 	p.shards = shards
 	p.wake = make(chan struct{})
+	const rareBlocks = 3
+	rare := map[schema.Kind]int{schema.Connections: connectionRows, schema.Self: selfRows}
+	if broker {
+		rare[schema.BrokerNodes], rare[schema.BrokerQueues], rare[schema.BrokerConnections] = brokerRows, brokerRows, brokerRows
+	}
+	ofRare := int64(0)
+	for k, rows := range rare {
+		p.rows[k], p.limit[k] = rows, rareBlocks
+		ofRare += rareBlocks * blockBytes(k, rows)
+	}
 	for rows := blockRows; ; rows /= 2 {
 		each, largest := int64(0), int64(0)
 		for _, k := range hot {
 			each += blockBytes(k, rows)
 			largest = max(largest, blockBytes(k, rows))
 		}
-		const rareBlocks = 3
-		fixed := rareBlocks*(blockBytes(schema.Connections, connectionRows)+blockBytes(schema.Self, selfRows)) + encoderBytes(c, largest)
+		fixed := ofRare + encoderBytes(c, largest)
 		n := (memory - fixed) / each
 		if n < int64(2*shards+4) && rows > leastBlockRows {
 			continue
@@ -57,8 +66,6 @@ func (p *pools) plan(memory int64, shards int, c schema.Compression) error {
 		for _, k := range hot {
 			p.rows[k], p.limit[k] = rows, int(n)
 		}
-		p.rows[schema.Connections], p.limit[schema.Connections] = connectionRows, rareBlocks
-		p.rows[schema.Self], p.limit[schema.Self] = selfRows, rareBlocks
 		p.bound = fixed + n*each
 		return nil
 	}

@@ -136,8 +136,8 @@ func checkCapture(t testing.TB, dir string, final *manifest.Manifest) {
 		if rows[k.String()] != m.Recording.Rows[k.String()] {
 			t.Errorf("%s: %d rows by the journal, %d by the manifest", k, rows[k.String()], m.Recording.Rows[k.String()])
 		}
-		if _, ok := m.Recording.Rows[k.String()]; !ok && k == schema.Self {
-			continue // recorded before there was this kind
+		if _, ok := m.Recording.Rows[k.String()]; !ok && k >= schema.Self {
+			continue // recorded before there was this kind, or nobody asked the broker
 		}
 		if n := rowsOf(t, dir, k, nil); n != rows[k.String()] {
 			t.Errorf("%s: %d rows by the footers, %d by the journal", k, n, rows[k.String()])

@@ -64,6 +64,7 @@ func (p *page) report(r *result.Result) {
 	p.charts()
 	p.groupings(r)
 	p.generator(r)
+	p.brokerSide(r)
 	p.intervals(r)
 	p.spans(r)
 }

@@ -37,7 +37,7 @@ type expectedCapture struct {
 type queue struct {
 	name, kind string
 	declared   []*manifest.Queue
-	made       bool // by a run of the captures; if not, its arguments are not known, and others may consume from it
+	made       bool // by a run of the captures, or told of by the management API; if not, its arguments are not known, and others may consume from it
 	consumed   bool // a consumer of a capture reads it
 	automatic  bool // and all of them acknowledge automatically
 	fed        bool // a route of a capture reaches it
@@ -148,7 +148,7 @@ func (x *Expected) addQueues(capture int, m *manifest.Manifest) {
 		}
 		n := x.queueNamed(name, q.Type)
 		x.queues[n].declared = append(x.queues[n].declared, q)
-		x.queues[n].made = x.queues[n].made || q.Declare || !m.Topology.Predeclared
+		x.queues[n].made = x.queues[n].made || q.Declare || !m.Topology.Predeclared || q.Found != nil
 		c.queues = append(c.queues, int32(n))
 		if q.ReadyAtStart != nil && m.Outcome != nil && m.Outcome.BarrierNS != event.None {
 			x.queues[n].starts = append(x.queues[n].starts, queueStart{*q.ReadyAtStart, capture, m.Outcome.BarrierNS})

@@ -54,6 +54,11 @@ type Facts struct {
 	// Limit is what limited the run, LimitedBy the same in words with its evidence; empty if unknown.
 	Limit     result.Limit
 	LimitedBy string
+	// BrokerAlarms are alarms that the broker told of, one line each. FlowSamples is how often a connection was in flow when
+	// it was asked, FlowText "3 of 12".
+	BrokerAlarms []string
+	FlowSamples  int64
+	FlowText     string
 	// Backlog is what was sent and not yet received when publishing stopped; nil if unknown. BacklogBefore is the same in the
 	// middle of the window.
 	Backlog       *int64

@@ -52,6 +52,8 @@ const (
 	CodeClosedLoop         = "closed_loop"
 	CodeEmbeddedBroker     = "embedded_broker"
 	CodeOrderNotJudged     = "order_not_judged"
+	CodeBrokerAlarm        = "broker_alarm"
+	CodeBrokerFlow         = "broker_flow"
 )
 
 // report collects findings.
@@ -80,8 +82,8 @@ func (r *report) messages() {
 	if n := min(c.CorruptUnattributed, c.Lost); n > 0 {
 		bound = fmt.Sprintf(", of which up to %s may be the corrupt ones", result.Group(n))
 	}
-	r.add(CodeLost, result.SeverityFail, c.Lost, t.lostFirst, "%s lost%s: %s by the broker, the queue drained, never received intact%s (policies, purges and consumers of others were not looked at)",
-		messages(c.Lost), bound, vouchedFor(c), r.where(func(t *tally) int64 { return t.Lost }))
+	r.add(CodeLost, result.SeverityFail, c.Lost, t.lostFirst, "%s lost%s: %s by the broker, the queue drained, never received intact%s (%s)",
+		messages(c.Lost), bound, vouchedFor(c), r.where(func(t *tally) int64 { return t.Lost }), r.notLookedAt())
 	r.add(CodeDuplicate, result.SeverityFail, c.Duplicates, t.duplicateFirst, "%s received again from a queue that had delivered the same message, without cause for a redelivery%s",
 		messages(c.Duplicates), r.where(func(t *tally) int64 { return t.Duplicates }))
 	which := "the stamps tell which they were"

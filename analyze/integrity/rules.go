@@ -16,7 +16,10 @@ func (l *Ledger) removalRule(q *queue, f *Facts) string {
 	if v, ok := q.argument("x-message-ttl"); ok {
 		rules = append(rules, rule("x-message-ttl", v))
 	}
-	overflow, _ := q.argument("x-overflow")
+	overflow, given := q.argument("x-overflow")
+	if !given {
+		overflow = q.policyValue("overflow")
+	}
 	rejects := strings.HasPrefix(fmt.Sprint(overflow), "reject-publish") // then the newest are nacked instead
 	for _, key := range []string{"x-max-length", "x-max-length-bytes"} {
 		if v, ok := q.argument(key); ok && !rejects {
@@ -29,7 +32,7 @@ func (l *Ledger) removalRule(q *queue, f *Facts) string {
 	if v, ok := q.argument("x-expires"); ok {
 		rules = append(rules, rule("x-expires", v))
 	}
-	rules = append(rules, l.eventRules(q, f)...)
+	rules = append(append(rules, q.policyRules(rejects)...), l.eventRules(q, f)...)
 	if at, ok := f.cancelled(q); ok && len(rules) > 0 { // it explains more than any of them
 		first := fmt.Sprintf("the broker cancelled a consumer of it %s after the start, as it does when a queue is deleted; else", seconds(at))
 		return first + " " + strings.Join(rules, ", ")
@@ -54,11 +57,16 @@ func (l *Ledger) eventRules(q *queue, f *Facts) (rules []string) {
 	ended := f.consumersEnded(q)
 	if v, ok := q.argument("x-delivery-limit"); ok && (redelivered > 0 || ended > 0) {
 		rules = append(rules, rule("x-delivery-limit", v))
-	} else if q.kind == "quorum" && (redelivered > 0 || ended > 0) {
+	} else if v := q.policyValue("delivery-limit"); v != nil && (redelivered > 0 || ended > 0) {
+		rules = append(rules, q.policyName()+rule("delivery-limit", v))
+	} else if q.kind == "quorum" && (redelivered > 0 || ended > 0) && !l.x.beforeVersion4() {
 		rules = append(rules, "the delivery limit that quorum queues have by default since RabbitMQ 4.0 (20)")
 	}
 	if left, found := q.takenBetween(); left > found {
 		rules = append(rules, fmt.Sprintf("another consumer, or a purge: %s ready when one capture ended, %s when the next began", result.Group(left), result.Group(found)))
+	}
+	if n := q.otherConsumers(); n > 0 {
+		rules = append(rules, fmt.Sprintf("another consumer: the queue had %s of other programs when the run began", result.Plural(n, "consumer")))
 	}
 	for _, d := range q.declared {
 		switch {

@@ -30,6 +30,7 @@ func (l *Ledger) Judge(f *Facts) Judgement {
 	r.messages()
 	r.recording()
 	r.course()
+	r.brokerSide()
 	r.notes()
 	slices.SortStableFunc(r.findings, func(a, b result.Finding) int { return rank[a.Severity] - rank[b.Severity] })
 	for _, x := range r.findings {

@@ -91,6 +91,9 @@ type Result struct {
 	// Marks are those that were set while the run went on, in the order of their times.
 	Marks []Mark `json:"marks,omitempty"`
 
+	// BrokerSide is what the broker said of itself; nil where its management API was not asked.
+	BrokerSide *BrokerSide `json:"broker_side,omitempty"`
+
 	// LimitedBy is what limited the run, as far as the record tells; "" if unknown.
 	LimitedBy string `json:"limited_by,omitempty"`
 	// Generator has the evidence for it; nil without producers and without self-observation.

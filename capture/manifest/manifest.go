@@ -61,6 +61,9 @@ type Manifest struct {
 	// of the latencies.
 	CoalesceNS int64 `json:"coalesce_ns,omitempty"`
 
+	// Management is what the broker's management API told; nil where it was not asked.
+	Management *Management `json:"management,omitempty"`
+
 	// PID is the process that records, on the host and since the boot that ClockStart names: whether it is still there tells a
 	// recording that goes on from one that was killed. 0 if unknown.
 	PID int `json:"pid,omitempty"`
@@ -154,6 +157,8 @@ type Queue struct {
 	Arguments   []Arg `json:"arguments,omitempty"`
 	// ReadyAtStart is the count of ready messages before the run; nil if it could not be learned.
 	ReadyAtStart *int64 `json:"ready_at_start"`
+	// Found is the queue as the broker has it; nil where its management API was not asked, or did not know the queue.
+	Found *FoundQueue `json:"found,omitempty"`
 }
 
 // Arg is one argument of a queue, a binding or a consumer, or a header. Value is string, bool, int64 (JSON number without

@@ -30,12 +30,13 @@ var sample = map[Kind][][]byte{
 	Acks: {le[uint16](0, 0, 0), le[int64](400, 401, 402), le[uint64](1, 2, 3), le[uint32](1, 1, 1), le[uint8](0, 0, 1)},
 	Connections: {le[int64](-5, 0, 5), le[uint32](0, 0, 1), le[uint8](1, 2, 6), le(event.NoLane, 0, event.NoLane), le(event.NoLane, event.NoLane, 3),
 		le[uint16](0, 0, 320), le[int32](0, 0, 0, 6), []byte("f\xc3\xbcr 1")},
-	Self: selfSample(),
+	Self:        figuresSample(Self),
+	BrokerNodes: figuresSample(BrokerNodes), BrokerQueues: figuresSample(BrokerQueues), BrokerConnections: figuresSample(BrokerConnections),
 }
 
-// selfSample are three intervals, the first of which has none of the figures that may be missing.
-func selfSample() (columns [][]byte) {
-	for i, c := range Self.Columns() {
+// figuresSample are three rows of a kind whose columns all have 64 bits, the first without any of the figures that may be missing.
+func figuresSample(k Kind) (columns [][]byte) {
+	for i, c := range k.Columns() {
 		n := int64(10 * i)
 		first := n
 		if c.Nullable {
@@ -49,6 +50,7 @@ func selfSample() (columns [][]byte) {
 // sampleTimes are the first and last time of each sample.
 var sampleTimes = map[Kind][2]int64{
 	Sends: {50, 101}, Writes: {100, 120}, Settlements: {199, 201}, Deliveries: {300, 301}, Acks: {400, 402}, Connections: {-5, 5}, Self: {0, 2},
+	BrokerNodes: {0, 2}, BrokerQueues: {0, 2}, BrokerConnections: {0, 2},
 }
 
 // encode makes one batch and returns a copy of its bytes.

@@ -27,18 +27,23 @@ const (
 	Acks                        // one row an acknowledgement that a consumer sent
 	Connections                 // one row a change of a connection's state
 	Self                        // one row an interval of the recording process's observation of itself
+	// The following are recorded where the broker's management API is looked at, and have no file elsewhere.
+	BrokerNodes       // one row a look at a node of the broker
+	BrokerQueues      // one row a look at a queue, or at the virtual host
+	BrokerConnections // one row a look at the states of the connections
 
-	lastKind = Self
+	lastKind = BrokerConnections
 
 	// maxColumns is the most that a kind has.
 	maxColumns = 30
 )
 
 // Kinds are all kinds, in the order of their numbers.
-var Kinds = [...]Kind{Sends, Writes, Settlements, Deliveries, Acks, Connections, Self}
+var Kinds = [...]Kind{Sends, Writes, Settlements, Deliveries, Acks, Connections, Self, BrokerNodes, BrokerQueues, BrokerConnections}
 
 // Part of the format: the names stand in file names, in the schema of the files and in the manifest.
-var kindNames = [...]string{"", "sends", "writes", "settlements", "deliveries", "acks", "connections", "self"}
+var kindNames = [...]string{"", "sends", "writes", "settlements", "deliveries", "acks", "connections", "self",
+	"broker-nodes", "broker-queues", "broker-connections"}
 
 // String returns the kind's name, which is part of the format.
 func (k Kind) String() string {
@@ -212,8 +217,14 @@ var columns = [lastKind + 1][]Column{
 		ConnectionsCode:       {Name: "code", Type: U16},
 		ConnectionsText:       {Name: "text", Type: Text},
 	},
-	Self: selfColumns,
+	Self:              selfColumns,
+	BrokerNodes:       brokerNodesColumns,
+	BrokerQueues:      brokerQueuesColumns,
+	BrokerConnections: brokerConnectionsColumns,
 }
+
+// OfBroker tells whether the kind's rows are what the broker said of itself; such a kind has files only where it was asked.
+func (k Kind) OfBroker() bool { return k >= BrokerNodes && k <= BrokerConnections }
 
 // Columns of a valid kind, in their order. The slice is shared: it must not be changed.
 func (k Kind) Columns() []Column { return columns[k] }
@@ -236,6 +247,10 @@ var timeColumns = [lastKind + 1][2]int{
 	Acks:        {AcksAt, -1},
 	Connections: {ConnectionsAt, -1},
 	Self:        {SelfAt, -1},
+
+	BrokerNodes:       {BrokerNodesAt, -1},
+	BrokerQueues:      {BrokerQueuesAt, -1},
+	BrokerConnections: {BrokerConnectionsAt, -1},
 }
 
 // TimeColumn is the column that holds a row's time; otherwise is the one that is taken where that one is null, -1 if it

@@ -55,6 +55,9 @@ func secured(e loadcore.Endpoint, o *options.Run, given func(option string) bool
 	if e.TLS == nil && o.OAuth2.TokenEndpoint != "" {
 		tls.Insecure, tls.CACert = false, "" // they are for the token endpoint
 	}
+	if e.TLS == nil && managedByTLS(o) {
+		tls.Insecure, tls.CACert, tls.Cert, tls.Key = false, "", "", "" // they are for the management API
+	}
 	if err := e.ConfigureTLS(tls); err != nil {
 		return e, err
 	}

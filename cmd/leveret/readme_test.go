@@ -21,7 +21,8 @@ func TestREADMECommands(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	uri := rabbitmqtest.Shared(t).URI(t)
+	node := rabbitmqtest.Shared(t)
+	uri := node.URI(t)
 	t.Chdir(t.TempDir())
 	ran := 0
 	for _, line := range commandLines(string(readme)) {
@@ -33,7 +34,7 @@ func TestREADMECommands(t *testing.T) {
 			continue
 		}
 		ran++
-		t.Run(line, func(t *testing.T) { runREADMECommand(t, line, uri) })
+		t.Run(line, func(t *testing.T) { runREADMECommand(t, line, uri, node.ManagementURL()) })
 	}
 	if ran < 10 {
 		t.Errorf("only %d commands found in the README", ran)
@@ -41,12 +42,14 @@ func TestREADMECommands(t *testing.T) {
 }
 
 // runREADMECommand runs one line, which may begin with a variable of the environment.
-func runREADMECommand(t *testing.T, line, uri string) {
+func runREADMECommand(t *testing.T, line, uri, management string) {
 	words := shellWords(line)
 	for i, w := range words {
 		switch before := words[max(i-1, 0)]; {
 		case strings.HasPrefix(w, "amqp://user:pass@"):
 			words[i] = uri
+		case before == "--management-uri":
+			words[i] = management
 		case before == "--time" || before == "-z":
 			words[i] = "2"
 		case before == "--metrics-prometheus-port":

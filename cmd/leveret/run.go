@@ -145,6 +145,7 @@ type recording struct {
 	tokens     *loadcore.Tokens    // in place of a password; nil: none
 	renewal    *renewal            // of them, once it has begun
 	connecting []string            // notes of where it connects to
+	side       brokerSide
 	faults     broker.Faults
 	layout     *layout.Layout
 	plan       *loadcore.Plan
@@ -178,6 +179,9 @@ func (r *recording) prepare() error {
 		return err
 	}
 	if r.tokens, err = tokensOf(&o.OAuth2, secured); err != nil {
+		return err
+	}
+	if err := r.prepareBrokerSide(); err != nil {
 		return err
 	}
 	if note := recoveryNote(o); note != "" {
@@ -254,6 +258,8 @@ func (r *recording) record(ctx context.Context) (bool, error) {
 		return false, err
 	}
 	defer session.Close()
+	r.askBroker(ctx)
+	defer r.side.close()
 	return r.captured(ctx, peer)
 }
 
@@ -287,15 +293,18 @@ func (r *recording) captured(ctx context.Context, peer manifest.Broker) (bool, e
 		return false, err
 	}
 	fmt.Fprintf(r.err, "recording into %s\n", r.dir)
+	unwatchBroker := r.watchBroker(writer, &peer)
 	recorder, stop := r.watch(writer, peer)
 	leave := r.meetInstances()
 	outcome, runErr := loadcore.Run(ctx, r.plan, recorder)
 	stop(outcome)
+	problems := unwatchBroker()
 	leave()
 	r.outcome.Outcome = outcome
 	final := *start
 	final.Outcome = outcome
 	final.Notes = append(slices.Clone(start.Notes), r.renewal.notes()...)
+	final.Notes = append(final.Notes, problems...)
 	end := r.plan.Clock.Snapshot()
 	final.ClockEnd = &end
 	closeErr := writer.Close(&final)
@@ -325,7 +334,7 @@ func (r *recording) manifest(peer manifest.Broker) *manifest.Manifest {
 		Command: r.command, Options: r.values, Host: hostFacts(), Broker: peer, Topology: *r.layout.Topology,
 		Connections: r.plan.Connections, Producers: r.plan.Producers, Consumers: r.plan.Consumers,
 		Bodies: r.layout.Bodies, Drive: string(r.plan.ChosenDrive()), Pin: string(r.plan.Pin), CoalesceNS: int64(r.plan.CoalesceBound()),
-		PID: os.Getpid(), ClockStart: r.plan.Clock.Snapshot(),
+		PID: os.Getpid(), ClockStart: r.plan.Clock.Snapshot(), Management: r.side.facts,
 	}
 	m.Notes = append(m.Notes, r.notes...)
 	for _, v := range r.variables {

@@ -37,8 +37,8 @@ func (o Options) plugins() string {
 	return "[" + strings.Join(names, ",") + "].\n"
 }
 
-// config returns the content of rabbitmq.conf. Statistics are collected every second, not every five, so that tests that
-// compare with the management API need not wait long. The log goes to the standard output, which is a file: RabbitMQ's own
+// config returns the content of rabbitmq.conf. Statistics are collected, and shown, every second, not every five, so
+// that tests that compare with the management API need not wait long. The log goes to the standard output, which is a file: RabbitMQ's own
 // log files are written seconds late.
 func (n *Node) config() string {
 	var b strings.Builder
@@ -46,6 +46,9 @@ func (n *Node) config() string {
 management.tcp.ip = 127.0.0.1
 management.tcp.port = %d
 collect_statistics_interval = 1000
+management.sample_retention_policies.global.minute = 1
+management.sample_retention_policies.basic.minute = 1
+management.sample_retention_policies.detailed.10 = 1
 default_user = %s
 default_pass = %s
 loopback_users = none

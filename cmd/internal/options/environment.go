@@ -73,7 +73,7 @@ func (s *Set) orPrefix() string {
 }
 
 // environmentNames gives PerfTest's variables: the long name in upper snake case behind the prefix, where one is demanded. What
-// has no short spelling comes from no variable, and what asks for help neither.
+// has no short spelling comes from no variable, and what asks for help neither. Options that PerfTest does not have keep theirs.
 func (p *PerfTest) environmentNames(lookup func(string) (string, bool)) map[*Option]string {
 	prefix, ok := lookup(prefixVariable)
 	if !ok {
@@ -86,6 +86,8 @@ func (p *PerfTest) environmentNames(lookup func(string) (string, bool)) map[*Opt
 	for _, o := range p.options {
 		if len(o.PerfTest) > 0 && o.Group != groupAsk {
 			names[o] = prefix + strings.ToUpper(strings.ReplaceAll(o.Name, "-", "_"))
+		} else if !o.inPerfTest() && o.Env != "" {
+			names[o] = o.Env
 		}
 	}
 	return names

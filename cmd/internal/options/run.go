@@ -18,6 +18,8 @@ type Run struct {
 	TCPReceiveBuffer      int64         // bytes; 0: the system's
 	TCPNoDelay            bool
 	OAuth2                OAuth2
+	ManagementURI         string // "": the broker's side is not recorded
+	ManagementInterval    time.Duration
 	CACert                string
 	Cert                  string
 	Key                   string
@@ -217,7 +219,7 @@ func NewRun(redactURI redactor) (*Set, *Run) {
 func (r *Run) rows(d dialect, redactURI redactor) []*Option {
 	var rows []*Option
 	for _, more := range [][]*Option{
-		r.brokerOptions(d, redactURI), r.transportOptions(d), r.oauth2Options(), r.topologyOptions(), r.queueOptions(),
+		r.brokerOptions(d, redactURI), r.transportOptions(d), r.oauth2Options(), r.managementOptions(), r.topologyOptions(), r.queueOptions(),
 		r.producerOptions(d), r.bodyOptions(d), r.Schedule.options(d), r.consumerOptions(d), r.ackOptions(), r.workOptions(),
 		r.limitOptions(d), r.instanceOptions(d), r.outputOptions(d), r.metricsOptions(), r.recordOptions(d), r.reportOptions(),
 	} {

@@ -35,7 +35,7 @@ var mayImport = map[string][]string{
 	"loadcore/wire":              {},
 	"loadcore/broker":            {"loadcore/wire"},
 	"loadcore/topology":          {"loadcore", "capture/manifest"},
-	"loadcore/management":        {"capture/event"},
+	"loadcore/management":        {"capture/event", "capture/manifest"},
 	"loadcore/rabbitmqtest":      {},
 	"loadcore/rabbitmqtest/node": {"loadcore/rabbitmqtest"},
 
