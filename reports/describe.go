@@ -29,11 +29,19 @@ func (p *page) configuration(c *result.Config) {
 		return
 	}
 	t := &table{keys: 1, columns: []column{{head: "option", left: true}, {head: "value", left: true}}}
+	empty := 0
 	for _, o := range c.Options {
+		if o.Value == "" {
+			empty++
+			continue
+		}
 		t.columns[0].cells = append(t.columns[0].cells, p.clean(o.Name))
 		t.columns[1].cells = append(t.columns[1].cells, p.clean(o.Value))
 	}
 	p.table(t)
+	if empty > 0 {
+		p.remark(result.Plural(int64(empty), "option") + " without a value not shown.")
+	}
 }
 
 // environment says where the run took place.
@@ -135,7 +143,7 @@ var figureWords = []definition{
 func (p *page) tiles(r *result.Result) (tiles []tile) {
 	for _, l := range rateLines(r) {
 		if (l.name == "sent" || l.name == "received") && l.value != nil && isFinite(*l.value) {
-			tiles = append(tiles, tile{Name: l.name, Value: rate(*l.value), Unit: "messages per second"})
+			tiles = append(tiles, tile{Name: l.name + " per second", Value: rate(*l.value), Unit: "messages"})
 		}
 	}
 	for _, what := range r.LatencyKinds() {
@@ -147,8 +155,8 @@ func (p *page) tiles(r *result.Result) (tiles []tile) {
 			continue
 		}
 		s := shown[len(shown)-1] // response where there is one
-		tiles = append(tiles, tile{Name: what + " " + s.from + ", 50 %", Value: percentile(s, 50), Unit: s.unit.label(p.ascii)},
-			tile{Name: what + " " + s.from + ", 99 %", Value: percentile(s, 99), Unit: s.unit.label(p.ascii)})
+		tiles = append(tiles, tile{Name: what + " " + s.from + ", 50\u00a0%", Value: percentile(s, 50), Unit: s.unit.label(p.ascii)},
+			tile{Name: what + " " + s.from + ", 99\u00a0%", Value: percentile(s, 99), Unit: s.unit.label(p.ascii)})
 	}
 	c := &r.Counts
 	if r.Config.Producers > 0 {

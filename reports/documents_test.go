@@ -100,7 +100,7 @@ func TestC029OddIntervalsInEveryForm(t *testing.T) {
 		"html": {`<th scope="row">1.0</th><td>1.5</td><td>1,000</td><td>0</td><td>1,000</td>`,
 			`<th scope="row">1.5</th><td>11.6</td><td>0.495</td><td>0</td><td>0.495</td>`},
 	} {
-		text := formNamed(name).of(t, r)
+		text := strings.NewReplacer("\u2007", "", "\u2008", "").Replace(formNamed(name).of(t, r)) // without what aligns the points
 		for _, w := range want {
 			if !strings.Contains(text, w) {
 				t.Errorf("%s: no %q", name, w)

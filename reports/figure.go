@@ -19,13 +19,10 @@ type Chart struct {
 	// NoData is why there is no chart; then the page has this sentence in its place.
 	NoData string
 	// Wide is for a page of the usual width and for print, Narrow for a telephone; without it Wide serves there, too.
-	Wide, Narrow Drawing
+	Wide, Narrow []byte // SVG in the light theme
 	// Plot has the values that are shown where the pointer is; nil: none.
 	Plot *Plot
 }
-
-// Drawing is one SVG in two themes. Where the two differ in nothing but colours the page holds the drawing once.
-type Drawing struct{ Light, Dark []byte }
 
 // Plot is the data of a chart in the units of its axes. The SVG says in its attribute data-panel ("left top right bottom", in the
 // units of its viewBox) where the axes' ends are.
@@ -58,43 +55,38 @@ type figure struct {
 	drawn template.HTML
 }
 
-// palette collects the pairs of colours of the drawings of a page: each becomes a variable with one value in each theme.
-type palette struct{ pairs [][2]string }
+// palette are the colours of a page's drawings that are others in the dark theme; each becomes a variable.
+type palette struct {
+	dark map[string]string // by the light theme's colour, as #RRGGBB
+	used []string
+}
 
 var hexColor = regexp.MustCompile(`#[0-9A-Fa-f]{6}\b`)
 
-// variable of a pair: "--c-0072B2-56B4E9".
-func (p *palette) variable(pair [2]string) string {
-	if !slices.Contains(p.pairs, pair) {
-		p.pairs = append(p.pairs, pair)
-	}
-	return "--c-" + pair[0][1:] + "-" + pair[1][1:]
-}
-
-// element makes one SVG element for both themes. Drawings that differ in more than colours are both there, and the style sheet
-// shows one.
-func (p *palette) element(d Drawing, label string) string {
-	light := svgElement(d.Light, label)
-	if len(d.Dark) == 0 {
-		return light
-	}
-	dark := svgElement(d.Dark, label)
-	lights, darks := hexColor.FindAllString(light, -1), hexColor.FindAllString(dark, -1)
-	if len(lights) != len(darks) || hexColor.ReplaceAllString(light, "") != hexColor.ReplaceAllString(dark, "") {
-		return `<div class="only-light">` + light + `</div><div class="only-dark">` + dark + `</div>`
-	}
-	i := -1
-	return hexColor.ReplaceAllStringFunc(light, func(string) string {
-		i++
-		return "var(" + p.variable([2]string{lights[i], darks[i]}) + ")"
+// element makes an SVG element whose colours are those of the page's theme.
+func (p *palette) element(file []byte, label string) string {
+	return hexColor.ReplaceAllStringFunc(svgElement(file, label), func(light string) string {
+		if _, ok := p.dark[light]; !ok {
+			return light
+		}
+		if !slices.Contains(p.used, light) {
+			p.used = append(p.used, light)
+		}
+		return "var(" + variable(light) + ")"
 	})
 }
 
-// css declares the variables of one theme: 0 light, 1 dark.
-func (p *palette) css(theme int) string {
+func variable(color string) string { return "--c-" + color[1:] }
+
+// css declares the variables of a theme.
+func (p *palette) css(dark bool) string {
 	var b strings.Builder
-	for _, pair := range p.pairs {
-		fmt.Fprintf(&b, "%s:%s;", p.variable(pair), pair[theme])
+	for _, c := range p.used {
+		value := c
+		if dark {
+			value = p.dark[c]
+		}
+		fmt.Fprintf(&b, "%s:%s;", variable(c), value)
 	}
 	return b.String()
 }
@@ -104,7 +96,7 @@ var (
 	sizeAttrs = regexp.MustCompile(`\s+(width|height|xmlns|xmlns:xlink|role|aria-label)="[^"]*"`)
 )
 
-// svgElement takes an SVG file's prologue, size and comments away; the page gives it its width. label is read out in its place.
+// svgElement takes an SVG file's prologue, size, title and comments away; the page gives it its width. label is read out in its place.
 func svgElement(file []byte, label string) string {
 	at := bytes.Index(file, []byte("<svg "))
 	if at < 0 {
@@ -112,11 +104,12 @@ func svgElement(file []byte, label string) string {
 	}
 	s := string(file[at:])
 	head := svgSize.FindString(s)
-	rest := comments.ReplaceAllString(s[len(head):], "")
+	rest := asides.ReplaceAllString(s[len(head):], "")
 	return sizeAttrs.ReplaceAllString(head[:len(head)-1], "") + ` role="img" aria-label="` + template.HTMLEscapeString(label) + `">` + strings.TrimSpace(rest)
 }
 
-var comments = regexp.MustCompile(`(?s)<!--.*?-->`)
+// asides are comments, and the title and description that a browser would show at the pointer, where the values are.
+var asides = regexp.MustCompile(`(?s)<!--.*?-->|<title>.*?</title>|<desc>.*?</desc>`)
 
 // documentFigure is a drawing as the page's template takes it.
 type documentFigure struct {
@@ -135,7 +128,7 @@ func documentFigureOf(f *figure, narrow bool, colors *palette) documentFigure {
 		x.Wide, x.Class, x.Scroll = f.drawn, f.id, true
 	default:
 		x.Wide = template.HTML(colors.element(c.Wide, c.Title))
-		if narrow && len(c.Narrow.Light) > 0 {
+		if narrow && len(c.Narrow) > 0 {
 			x.Narrow = template.HTML(colors.element(c.Narrow, c.Title))
 		}
 		if c.Plot != nil {

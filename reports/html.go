@@ -21,7 +21,7 @@ func HTML(w io.Writer, r *result.Result, o DocumentOptions) error {
 		return errNoResult
 	}
 	p := &page{most: most{queues: 500, members: 64, spans: 200, intervals: 300, messages: orThree(o.Messages), name: 200}}
-	p.figures = o.Charts
+	p.figures, p.colors = o.Charts, o.DarkColors
 	p.report(r)
 	p.describe(r)
 	title := "Load test " + r.ID
@@ -124,7 +124,7 @@ func (p *page) dropFigure(all []Chart) {
 }
 
 func (p *page) htmlWith(d document, narrow bool) ([]byte, error) {
-	var colors palette
+	colors := palette{dark: p.colors}
 	taken := map[string]bool{}
 	for _, s := range p.sections() {
 		x := documentSection{ID: unique(anchor(s.title), taken), Title: s.title, More: upperFirst(s.more)}
@@ -144,12 +144,10 @@ func (p *page) htmlWith(d document, narrow bool) ([]byte, error) {
 
 // themes are the colours: light ones, dark ones where the system or the reader wants them, and light ones on paper.
 func themes(colors *palette) string {
-	light, dark := colors.css(0), colors.css(1)
-	night := darkStyle + dark
-	swap := "{.only-light{display:none}.only-dark{display:block}}"
+	light, night := colors.css(false), darkStyle+colors.css(true)
 	return ":root{" + light + "}\n" +
-		"@media screen and (prefers-color-scheme: dark){:root:not([data-theme=light]){" + night + "}:root:not([data-theme=light])" + swap + "}\n" +
-		"@media screen{:root[data-theme=dark]{" + night + "}:root[data-theme=dark]" + swap + "}\n"
+		"@media screen and (prefers-color-scheme: dark){:root:not([data-theme=light]){" + night + "}}\n" +
+		"@media screen{:root[data-theme=dark]{" + night + "}}\n"
 }
 
 // unique makes a name that the page has not yet.

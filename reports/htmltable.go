@@ -1,5 +1,7 @@
 package reports
 
+import "strings"
+
 // documentTable is a table as the page's template takes it.
 type documentTable struct {
 	Label          string
@@ -45,18 +47,32 @@ func documentTableOf(t *table, label string) *documentTable {
 		x.Heads = append(x.Heads, cell{Text: t.columns[i].head, Class: t.class(i)})
 	}
 	x.Bodies = []tableBody{{}}
-	for n, row := range t.lines() {
+	_, texts := t.layout()
+	for n := range t.rows() {
 		if t.title != "" && n == t.titleRow {
-			x.Bodies = append(x.Bodies, tableBody{Title: t.title})
+			x.Bodies = append(x.Bodies, tableBody{Title: strings.TrimSuffix(t.title, ":")})
 		}
 		var cells []cell
-		for i, text := range row {
-			cells = append(cells, cell{Text: text, Class: t.class(i), Head: i < t.keys})
+		for i := range t.columns {
+			cells = append(cells, cell{Text: aligned(texts[i][n]), Class: t.class(i), Head: i < t.keys})
 		}
 		last := &x.Bodies[len(x.Bodies)-1]
 		last.Rows = append(last.Rows, cells)
 	}
 	return x
+}
+
+// aligned keeps the blanks that bring decimal points into line: the first is as wide as a point, the others as a digit.
+func aligned(text string) string {
+	number := strings.TrimRight(text, " ")
+	blanks := len(text) - len(number)
+	if blanks == 0 {
+		return text
+	}
+	if strings.Contains(number, ".") {
+		return number + strings.Repeat("\u2007", blanks)
+	}
+	return number + "\u2008" + strings.Repeat("\u2007", blanks-1)
 }
 
 func spanned(groups []columnGroup) (n int) {

@@ -13,6 +13,8 @@ import (
 type DocumentOptions struct {
 	// Charts of the run, in their order; none: the document has none.
 	Charts []Chart
+	// DarkColors are what the colours of the charts are in the dark theme, both as #RRGGBB; others stay as they are.
+	DarkColors map[string]string
 	// Messages is how many messages of each finding are named; 0: 3.
 	Messages int
 }

@@ -16,6 +16,7 @@ type page struct {
 	width   int
 	most    most
 	figures []Chart // for the forms that show them
+	colors  map[string]string
 }
 
 // most is how many of everything a form has room for; the JSON form has all.

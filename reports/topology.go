@@ -91,7 +91,7 @@ func (p *page) topologyColumns(t *result.Topology) [4]nodes {
 			return b
 		}, len(t.Exchanges)),
 		columnOf("Queues", t.QueuesTotal, "queues", func(i int) box {
-			b := box{below: p.clean(t.Queues[i].Type)}
+			b := box{below: join(", ", p.clean(t.Queues[i].Type), p.boundWith(t, i))}
 			b.text, b.full = short(t.Queues[i].Name, "named by the broker")
 			return b
 		}, len(t.Queues)),
@@ -104,6 +104,27 @@ func (p *page) topologyColumns(t *result.Topology) [4]nodes {
 			return b
 		}, len(t.Consumers)),
 	}
+}
+
+// boundWith says with which keys a queue is bound, where these are not its name.
+func (p *page) boundWith(t *result.Topology, queue int) string {
+	first, more := "", 0
+	for _, b := range t.Bindings {
+		switch {
+		case b.Queue != queue || b.RoutingKey == "" || b.RoutingKey == t.Queues[queue].Name:
+		case first == "":
+			first = b.RoutingKey
+		default:
+			more++
+		}
+	}
+	switch {
+	case first == "":
+		return ""
+	case more > 0:
+		return fmt.Sprintf("key %s and %d more", elide(p.clean(first), 12), more)
+	}
+	return "key " + elide(p.clean(first), 18)
 }
 
 // topologyEdges joins the boxes, each pair once. An exchange whose routes are not known is joined to a queue by a dashed line.

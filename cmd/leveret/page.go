@@ -7,15 +7,14 @@ import (
 	"slices"
 	"strings"
 
-	"leveret/analyze/result"
 	"leveret/reports"
 	"leveret/reports/chart"
 )
 
-// pageCharts draws the charts of a run for a page: wide and narrow, each in the page's two themes.
-func pageCharts(r *result.Result) ([]reports.Chart, error) {
+// pageCharts draws charts of a run for a page, wide and narrow; the page has its own colours for the dark theme.
+func pageCharts(specs []*chart.Spec) ([]reports.Chart, error) {
 	var charts []reports.Chart
-	for _, s := range chart.Specs(r, chart.Options{}) {
+	for _, s := range specs {
 		c, err := pageChart(s)
 		if err != nil {
 			return nil, fmt.Errorf("chart %s: %w", s.Name, err)
@@ -25,36 +24,39 @@ func pageCharts(r *result.Result) ([]reports.Chart, error) {
 	return charts, nil
 }
 
-// Sizes of the drawings in inches: type is made for a page of this width, and for a column half as wide.
+// darkColors are what the colours of a light drawing are in a dark one.
+func darkColors() map[string]string {
+	colors := map[string]string{}
+	dark := chart.ThemeOf("dark").Roles()
+	for i, role := range chart.ThemeOf("light").Roles() {
+		colors[role.Color] = dark[i].Color
+	}
+	return colors
+}
+
+// Sizes of the drawings in inches, for a page and for a telephone.
 const (
 	wideWidth, wideHeight     = 8.0, 4.3
-	narrowWidth, narrowHeight = 4.2, 3.8
+	narrowWidth, narrowHeight = 3.2, 3.0
 )
 
 func pageChart(s *chart.Spec) (reports.Chart, error) {
-	c := reports.Chart{Name: s.Name, Title: strings.Join(append([]string{s.Title}, s.Marks...), ", "), About: strings.Join(s.Caption, " "), NoData: s.NoData}
+	c := reports.Chart{Name: s.Name, Title: strings.Join(append([]string{s.Title}, s.Marks...), ", "), NoData: s.NoData}
 	if s.NoData != "" {
 		return c, nil
 	}
 	drawn := *s
-	drawn.Title, drawn.Caption = "", nil // the page has both as text
+	drawn.Title, drawn.Marks, drawn.Caption = "", nil, nil // the page has all of it as text
+	if len(s.Caption) > 1 {                                // the first paragraph says what was run, as the page does
+		c.About = strings.Join(s.Caption[1:], " ")
+	}
 	var err error
-	if c.Wide, err = themed(&drawn, wideWidth, wideHeight); err != nil {
+	if c.Wide, err = chart.Encode(&drawn, "svg", chart.Options{WidthIn: wideWidth, HeightIn: wideHeight}); err != nil {
 		return c, err
 	}
-	c.Narrow, err = themed(&drawn, narrowWidth, narrowHeight)
+	c.Narrow, err = chart.Encode(&drawn, "svg", chart.Options{WidthIn: narrowWidth, HeightIn: narrowHeight})
 	c.Plot = plotOf(s)
 	return c, err
-}
-
-func themed(s *chart.Spec, width, height float64) (d reports.Drawing, err error) {
-	o := chart.Options{WidthIn: width, HeightIn: height}
-	if d.Light, err = chart.Encode(s, "svg", o); err != nil {
-		return d, err
-	}
-	o.Style = "dark"
-	d.Dark, err = chart.Encode(s, "svg", o)
-	return d, err
 }
 
 // plotOf is what the page shows of a chart where the pointer is; nil for charts that have no lines.

@@ -13,6 +13,7 @@ import (
 	"leveret/cmd/internal/options"
 	"leveret/cmd/internal/panel"
 	"leveret/reports"
+	"leveret/reports/chart"
 )
 
 // readable refuses to pour a page of markup over a terminal.
@@ -77,11 +78,11 @@ func writeReport(w io.Writer, r *result.Result, o *options.Report) error {
 	case "latex":
 		return reports.LaTeX(w, r, document)
 	case "html":
-		charts, err := pageCharts(r)
+		charts, err := pageCharts(chart.Specs(r, chart.Options{Names: o.ChartNames}))
 		if err != nil {
 			return err
 		}
-		document.Charts = charts
+		document.Charts, document.DarkColors = charts, darkColors()
 		return reports.HTML(w, r, document)
 	}
 	return reports.Text(w, r, reports.TextOptions{
