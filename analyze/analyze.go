@@ -46,6 +46,9 @@ type Options struct {
 	// latencies of the messages due (else sent) in it; counts, findings and verdict stay those of the whole run. ToNS 0: until
 	// publishing stopped.
 	FromNS, ToNS int64
+	// Finer chooses, where IntervalNS is 0, intervals so short that there are 100 at least, and adds the latencies by interval
+	// (result.Series): what it takes to resample a run.
+	Finer bool
 	// MemoryBytes is the budget for what grows with the messages under way, and again for the selection of percentiles;
 	// 0 is DefaultMemoryBytes.
 	MemoryBytes int64
@@ -228,10 +231,11 @@ func (a *analysis) prepare(ctx context.Context) error {
 	if messages == 0 {
 		messages = perKind[schema.Deliveries]
 	}
-	if a.time, err = divide(&a.window, a.o.IntervalNS, messages); err != nil {
+	if a.time, err = divide(&a.window, a.o.IntervalNS, messages, a.leastIntervals()); err != nil {
 		return err
 	}
 	a.latency = newLatencies(a.time)
+	a.latency.finer = a.o.Finer
 	if err := a.askPercentiles(); err != nil {
 		return err
 	}

@@ -3,6 +3,7 @@ package analyze
 import (
 	"leveret/analyze/integrity"
 	"leveret/analyze/quantile"
+	"leveret/analyze/result"
 	"leveret/capture/event"
 )
 
@@ -32,7 +33,9 @@ type latencies struct {
 	late  cell            // sent less due, over the window
 	ack   cell            // from received to the consumer's ack, over the run
 
-	shapes    [groups]shape    // kept when counting is over
+	shapes    [groups]shape // kept when counting is over
+	finer     bool          // series are wanted, too
+	series    []result.Series
 	groupings []*grouping      // nil: nobody asked for any
 	current   []*[groups]*cell // of the groups that the next answer belongs to
 
@@ -231,6 +234,9 @@ func (l *latencies) endCounting() {
 		}
 		if l.whole[g] = w; w != nil {
 			l.shapes[g] = shapeOf(w, l.cells[g])
+			if l.finer {
+				l.series = append(l.series, seriesOf(g, w, l.cells[g]))
+			}
 			w.ask(l.asked, l.cells[g], l.t.step)
 			w.prepare(quantile.CurvePercents(w.total()))
 		}

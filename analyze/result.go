@@ -36,6 +36,7 @@ func (a *analysis) result() *result.Result {
 		r.Rates = a.rates()
 	}
 	r.Intervals = a.intervals()
+	r.Series = a.latency.series
 	r.Latency = a.latencyOf(&a.latency.whole)
 	r.AckLatency = a.latency.ack.distribution(a.answersUntil() != event.None)
 	r.ConfirmFrames = a.observed.frames.result()

@@ -44,11 +44,11 @@ const (
 // newTimeline divides [start, end]; step 0 leaves the choice of the interval to it, with regard to how many messages there are.
 func newTimeline(start, stop, end, step, messages int64) (*timeline, error) {
 	stop = max(stop, start)
-	return divide(&window{start: start, stop: stop, until: stop, runStart: start, runStop: stop, end: end}, step, messages)
+	return divide(&window{start: start, stop: stop, until: stop, runStart: start, runStop: stop, end: end}, step, messages, usualIntervals)
 }
 
 // divide makes the timeline of a window.
-func divide(w *window, step, messages int64) (*timeline, error) {
+func divide(w *window, step, messages, least int64) (*timeline, error) {
 	t := &timeline{start: w.start, stop: w.stop, until: w.until, end: max(w.end, w.runStop), runStart: w.runStart, runStop: w.runStop}
 	span := t.end - t.runStart
 	if span < 0 { // times that far apart overflow: no run does this
@@ -60,7 +60,7 @@ func divide(w *window, step, messages int64) (*timeline, error) {
 		if w.asked && w.runStop > w.runStart {
 			messages = int64(float64(messages) * float64(inside) / float64(w.runStop-w.runStart))
 		}
-		step = chooseStep(inside, shown, messages)
+		step = chooseStep(inside, shown, messages, least)
 	} else if n := shown / step; n > mostIntervals {
 		return nil, fmt.Errorf("analyze: intervals of %d ns over %d ns are %d, more than %d: choose longer ones", step, shown, n, mostIntervals)
 	}
@@ -130,12 +130,15 @@ func (t *timeline) ordered() []int {
 // roundSteps are lengths of intervals that people read without effort.
 var roundSteps = []int64{1e6, 2e6, 5e6, 10e6, 20e6, 50e6, 100e6, 200e6, 500e6, 1e9, 2e9, 5e9, 10e9, 20e9, 30e9, 60e9, 120e9, 300e9, 600e9, 1800e9, 3600e9}
 
-// chooseStep is 1 s for runs of 10 s and more, finer for shorter ones so that there are 10 at least; coarser where there
+// usualIntervals are the least that a run is divided into, if it has the messages for them.
+const usualIntervals = 10
+
+// chooseStep is 1 s for runs of so many seconds and more, finer for shorter ones so that there are as many at least; coarser where there
 // would be too many, or where few messages would make a comb of them: an interval holds ten on average, as long as that
 // leaves five intervals, else (of fewer than fifty messages) two.
-func chooseStep(window, span, messages int64) int64 {
+func chooseStep(window, span, messages, least int64) int64 {
 	step := int64(1e9)
-	for window < 10*step && step > 1e6 {
+	for window < least*step && step > 1e6 {
 		step /= 10
 	}
 	most := max(messages/10, min(5, messages/2), 1)

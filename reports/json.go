@@ -22,11 +22,16 @@ func JSON(w io.Writer, r *result.Result) error {
 	if r == nil {
 		return errNoResult
 	}
+	return encodeJSON(w, plain(r))
+}
+
+// encodeJSON writes a value that JSON can hold.
+func encodeJSON(w io.Writer, v any) error {
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)
 	e.SetEscapeHTML(false)
 	e.SetIndent("", "  ")
-	if err := e.Encode(plain(r)); err != nil {
+	if err := e.Encode(v); err != nil {
 		return fmt.Errorf("write JSON report: %w", err)
 	}
 	if _, err := w.Write(escapeNonASCII(b.Bytes())); err != nil {

@@ -73,13 +73,8 @@ func (e *Error) Error() string {
 
 // Parse reads an assertion. The error is an *Error.
 func Parse(text string) (*Assertion, error) {
-	if len(text) > MostBytes {
-		return nil, &Error{Assertion: text[:0], What: fmt.Sprintf("an assertion has at most %d bytes, this one %d", MostBytes, len(text))}
-	}
-	for i, c := range text {
-		if c < ' ' || c == 0x7f || c == '\ufffd' {
-			return nil, &Error{Assertion: strings.ToValidUTF8(text[:i], "?"), At: i, What: "a character that no assertion has"}
-		}
+	if err := readable(text, "an assertion"); err != nil {
+		return nil, err
 	}
 	p := &parser{text: text}
 	a := &Assertion{Text: text}
@@ -93,6 +88,19 @@ func Parse(text string) (*Assertion, error) {
 		return nil, p.fail(p.at, "the assertion should end here; write each one in an --assert of its own")
 	}
 	return a, nil
+}
+
+// readable refuses texts that are too long, or that a message could not repeat; kind is what they should be.
+func readable(text, kind string) error {
+	if len(text) > MostBytes {
+		return &Error{Assertion: text[:0], What: fmt.Sprintf("%s has at most %d bytes, this one %d", kind, MostBytes, len(text))}
+	}
+	for i, c := range text {
+		if c < ' ' || c == 0x7f || c == '\ufffd' {
+			return &Error{Assertion: strings.ToValidUTF8(text[:i], "?"), At: i, What: "a character that no assertion has"}
+		}
+	}
+	return nil
 }
 
 // parser goes through the text; at is where it stands.

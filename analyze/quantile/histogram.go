@@ -115,6 +115,14 @@ func (h *Histogram) ascending(f func(b, i uint, count uint64)) {
 	}
 }
 
+// Each calls f for every bucket that is not empty, by rising value: its least value, how many values it covers, how many it holds.
+func (h *Histogram) Each(f func(low int64, width, count uint64)) {
+	h.ascending(func(b, i uint, count uint64) {
+		low, width := bounds(b, i)
+		f(low, width, count)
+	})
+}
+
 // Floor is the least value of the bucket that holds the value at a rank (from 1): not above it, and within a hundredth
 // of it. The greatest bucket's where the rank is beyond the count; 0 where there are no values.
 func (h *Histogram) Floor(rank uint64) (floor int64) {

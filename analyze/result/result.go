@@ -93,6 +93,8 @@ type Result struct {
 
 	// BrokerSide is what the broker said of itself; nil where its management API was not asked.
 	BrokerSide *BrokerSide `json:"broker_side,omitempty"`
+	// Series are the latencies by interval in narrow buckets, where they were asked for, to compare runs with.
+	Series []Series `json:"-"`
 
 	// LimitedBy is what limited the run, as far as the record tells; "" if unknown.
 	LimitedBy string `json:"limited_by,omitempty"`

@@ -14,6 +14,7 @@ import (
 
 	"leveret/cmd/internal/options"
 	"leveret/cmd/internal/panel"
+	"leveret/cmd/internal/suite"
 )
 
 // version can be set by the build (-ldflags "-X main.version=1.2.3").
@@ -41,7 +42,7 @@ type command struct {
 }
 
 func commands() []command {
-	return []command{runCommand(), perfTestCommand(), analyzeCommand(), exportCommand(), brokerCommand(), calibrateCommand(), planCommand()}
+	return []command{runCommand(), perfTestCommand(), analyzeCommand(), compareCommand(), exportCommand(), brokerCommand(), calibrateCommand(), planCommand()}
 }
 
 func main() {
@@ -66,6 +67,7 @@ func interruptible(stderr io.Writer) context.Context {
 		// A terminal that takes nothing must not keep the second one from being heard.
 		go fmt.Fprintln(stderr, "\nleveret: stopping; once more to exit at once")
 		<-signals
+		suite.KillAll()
 		os.Exit(exitInterrupted)
 	}()
 	return ctx
@@ -163,7 +165,8 @@ Usage: leveret COMMAND [options]
   version    shows the version
 
 Exit codes: 0 finished, verdict PASS or INCONCLUSIVE; 1 could not run or did not finish; 2 usage;
-3 verdict FAIL (with --strict also INCONCLUSIVE or a warning); 130 interrupted.
+3 verdict FAIL, an assertion or condition (with --strict also INCONCLUSIVE or a warning);
+130 interrupted.
 `)
 }
 

@@ -39,14 +39,25 @@ channel. Without --time and without message limits it runs until Ctrl-C, which
 stops publishing, drains and closes the record; a second Ctrl-C exits at once.`, `
   leveret run --time 10 --confirm 1000
   leveret run --uri amqp://user:pass@host --queue q1 --rate 5000 --time 60
-  leveret run --pmessages 100000 --confirm 1000 --faults drop@1000-7000/1000`, set)
+  leveret run --pmessages 100000 --confirm 1000 --faults drop@1000-7000/1000
+  leveret run --time 10 --repeat 6 --variant 'w10: --confirm 10' --variant 'w1000: --confirm 1000'
+
+--repeat records several runs, and --variant several configurations: each run is a process of its
+own, with a capture below --capture, and in every round each variant runs once, in shuffled order.
+At the end leveret compare tells their differences from noise; Ctrl-C keeps what is recorded.`, set)
 }
 
 // runLoad is the whole way from the command line to the report.
 func runLoad(ctx context.Context, args []string, s streams) (int, error) {
-	r, err := newRun(args, s)
+	r, _, err := parseRun(args, s)
 	if err != nil {
 		return 0, err
+	}
+	if repeated(r.options) {
+		return r.repeat(ctx, args)
+	}
+	if err := r.prepare(); err != nil {
+		return 0, &options.UsageError{Command: "run", Err: err}
 	}
 	if r.options.UntilEOF {
 		ctx = untilEOF(ctx, s.in)
@@ -56,20 +67,28 @@ func runLoad(ctx context.Context, args []string, s streams) (int, error) {
 
 // newRun is a run that is ready to connect.
 func newRun(args []string, s streams) (*recording, error) {
-	set, o := options.NewRun(redactURI)
-	if err := parseOnlyOptions(set, args); err != nil {
-		return nil, err
-	}
-	variables, err := set.FromEnvironment(os.LookupEnv)
+	r, _, err := parseRun(args, s)
 	if err != nil {
 		return nil, err
 	}
-	sayVariables(s.err, variables)
-	r := &recording{options: o, streams: s, values: set.Values(), given: set.Changed, command: set.Redacted(args), variables: variables, trusting: "--insecure"}
 	if err := r.prepare(); err != nil {
 		return nil, &options.UsageError{Command: "run", Err: err}
 	}
 	return r, nil
+}
+
+// parseRun reads a command line and the environment.
+func parseRun(args []string, s streams) (*recording, *options.Set, error) {
+	set, o := options.NewRun(redactURI)
+	if err := parseOnlyOptions(set, args); err != nil {
+		return nil, nil, err
+	}
+	variables, err := set.FromEnvironment(os.LookupEnv)
+	if err != nil {
+		return nil, nil, err
+	}
+	sayVariables(s.err, variables)
+	return &recording{options: o, streams: s, values: set.Values(), given: set.Changed, command: set.Redacted(args), variables: variables, trusting: "--insecure"}, set, nil
 }
 
 // recordAndReport offers the load, and makes the report of its capture.

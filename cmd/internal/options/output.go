@@ -42,7 +42,7 @@ func (r *Run) recordOptions(d dialect) []*Option {
 	if d.perfTest {
 		id = notEmpty(runName(&r.ID))
 	}
-	return []*Option{
+	rows := []*Option{
 		{Name: "id", PerfTest: []string{"d"}, Arg: "ID", Group: groupRecord, value: id, Help: "name of the run; without it one made of date and time"},
 		{Name: "capture", Arg: "DIR", Group: groupRecord, value: text(&r.Capture, ""), Help: "directory to record into, refused if it holds something; without it one below captures, named after the run"},
 		{Name: "compression", Arg: "CODEC", Group: groupRecord, value: choice(&r.Compression, "lz4", "none", "lz4", "zstd"), Help: "compression of the record: none, lz4 or zstd"},
@@ -50,6 +50,10 @@ func (r *Run) recordOptions(d dialect) []*Option {
 		{Name: "record-stall-timeout", Arg: "SECONDS", Group: groupRecord, value: seconds(&r.RecordStallTimeout, 30*time.Second, time.Millisecond), Help: "stop the run when the disk has not taken rows for this long"},
 		{Name: "fsync", Group: groupRecord, value: toggle(&r.Fsync, false), Help: "force each batch to the disk, so that the record survives a power loss"},
 	}
+	if !d.perfTest {
+		rows = append(rows, r.repeatOptions()...)
+	}
+	return rows
 }
 
 func (r *Run) reportOptions() []*Option {

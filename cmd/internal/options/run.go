@@ -126,6 +126,9 @@ type Run struct {
 	InstanceSyncTimeout   time.Duration
 	InstanceSyncNamespace string // tests of other namespaces don't count
 
+	Repeat   int       // runs of each configuration; 0: one, which is no directory of runs
+	Variants []Variant // configurations that are run in turn; none: the one of the command line
+
 	NoAnalyze bool
 	Report    Report
 	Quiet     bool

@@ -131,6 +131,16 @@ func (s *Set) Command() string { return s.command }
 // Changed tells whether the option was given, on the command line or in the environment.
 func (s *Set) Changed(name string) bool { return s.flags.Changed(name) && !s.dropped[name] }
 
+// ReportsGiven are the options given that say how results are shown, in the order of the help.
+func (s *Set) ReportsGiven() (names []string) {
+	for _, o := range s.options {
+		if o.Group == groupReport && s.Changed(o.Name) {
+			names = append(names, o.Name)
+		}
+	}
+	return names
+}
+
 // set gives the option a value; the error is of the value alone.
 func (s *Set) set(o *Option, text string) error {
 	if err := o.value.Set(text); err != nil {

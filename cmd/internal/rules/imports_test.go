@@ -49,7 +49,7 @@ var mayImport = map[string][]string{
 	"analyze/quantile":  {},
 	"analyze/integrity": {"capture/event", "capture/manifest", "analyze/result"},
 	"analyze/assert":    {"analyze/result", "analyze/quantile"},
-	"analyze/compare":   {"analyze/result", "analyze/quantile"},
+	"analyze/compare":   {"analyze/result", "analyze/quantile", "analyze/assert"},
 	"analyze/export":    {}, // fences Parquet
 
 	"reports":       {"analyze/result"},
@@ -72,6 +72,9 @@ var homes = map[string][]string{
 	"github.com/rivo/uniseg":                  {"cmd/internal/panel", "reports/table"}, // how wide a text is on a terminal
 	"go.yaml.in/yaml/v3":                      {"cmd/internal/suite"},
 	"gonum.org/v1/plot":                       {"reports/chart"},
+	"gonum.org/v1/gonum":                      {"analyze/compare"}, // Student's distribution
+	"golang.org/x/perf":                       {"analyze/compare"}, // rank test and median of repeated runs
+	"github.com/aclements/go-moremath":        {"analyze/compare"}, // the distribution of its statistic, for the interval
 	"codeberg.org/go-fonts/liberation":        {"reports/chart"},
 	"codeberg.org/go-pdf/fpdf":                {"reports/chart"},
 	"golang.org/x/image":                      {"reports/chart"},

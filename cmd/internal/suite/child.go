@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"os"
 	"os/exec"
 	"strings"
@@ -66,6 +67,15 @@ func (c *child) run(ctx context.Context) (out []byte, code int, last string, err
 		alive.Close()
 		kill = time.After(c.grace)
 	}
+}
+
+// RunChild runs leveret with these arguments, the program first and --until-eof among them, in a process of its own for as long as
+// it takes, and tells it to stop when ctx ends. It gives the exit code and the last line on standard error.
+func RunChild(ctx context.Context, args []string) (code int, last string, err error) {
+	const ever = math.MaxInt64 // whoever waits can end it: KillAll
+	c := child{args: args, env: os.Environ(), limit: ever, grace: ever}
+	_, code, last, err = c.run(ctx)
+	return code, last, err
 }
 
 // failure is what is wrong with how a process ended; an exit code is none, the caller judges it.

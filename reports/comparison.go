@@ -1,0 +1,320 @@
+package reports
+
+import (
+	"fmt"
+	"io"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+
+	"leveret/analyze/result"
+)
+
+// ComparisonText writes a comparison for people: conditions and marks first, then what else differs between the runs, then the
+// figures of each candidate beside those of the base, and what so many runs could find. No line is wider than o.Width.
+func ComparisonText(w io.Writer, c *result.Comparison, o TextOptions) error {
+	if c == nil || len(c.Groups) == 0 {
+		return errNoResult
+	}
+	if o.Width == 0 {
+		o.Width = defaultWidth
+	}
+	p := &page{width: max(o.Width, leastWidth), ascii: o.ASCII}
+	p.comparison(c)
+	if _, err := w.Write(p.text(o.Color)); err != nil {
+		return fmt.Errorf("write comparison: %w", err)
+	}
+	return nil
+}
+
+// comparison fills the page with all that there is to say about one.
+func (p *page) comparison(c *result.Comparison) {
+	p.comparedGroups(c)
+	p.failConditions(c)
+	p.configDifferences(c)
+	for k := range c.Groups[1:] {
+		p.changes(c, k)
+	}
+	p.heading("How to read it")
+	remarks := c.Remarks
+	if c.Method == result.ByBlocks && len(remarks) > 0 {
+		remarks = remarks[1:] // stands at the top
+	}
+	for _, remark := range remarks {
+		p.item("-", "", 1, p.clean(remark))
+	}
+}
+
+// ComparisonJSON writes a comparison as it is, in the manner of JSON.
+func ComparisonJSON(w io.Writer, c *result.Comparison) error {
+	if c == nil {
+		return errNoResult
+	}
+	return encodeJSON(w, c)
+}
+
+// labelShown bounds a label where it heads a column.
+const labelShown = 14
+
+// comparedGroups says what is compared, and what must not be overlooked of it.
+func (p *page) comparedGroups(c *result.Comparison) {
+	p.list("Comparison with " + p.clean(elide(c.Groups[0].Label, 60)) + ":")
+	width := 0
+	for i := range c.Groups {
+		width = max(width, min(cells(p.clean(c.Groups[i].Label)), 40))
+	}
+	for i := range c.Groups {
+		g := &c.Groups[i]
+		text := result.Plural(int64(len(g.Runs)), "run") + brokers(g)
+		if limits := limitsOf(g); limits != "" {
+			text += ", limited by " + limits
+		}
+		color := style("")
+		if marks := slices.DeleteFunc(slices.Clone(g.Marks), func(mark string) bool { return mark == "embedded broker" }); len(marks) > 0 {
+			text += "; " + strings.Join(marks, ", ") // that all went through the embedded broker stands there already
+			color = yellow
+		}
+		if slices.ContainsFunc(g.Runs, func(r result.ComparedRun) bool { return r.Verdict == result.Fail }) {
+			color = red
+		}
+		p.item(p.clean(g.Label), color, width, p.clean(text))
+	}
+	if c.Method == result.ByBlocks && len(c.Remarks) > 0 {
+		p.notice("Note", yellow, p.clean(c.Remarks[0]))
+	}
+}
+
+// brokers: ", RabbitMQ 3.10.8".
+func brokers(g *result.ComparedGroup) string {
+	var names []string
+	for _, r := range g.Runs {
+		if !slices.Contains(names, r.Broker) {
+			names = append(names, r.Broker)
+		}
+	}
+	return ", " + strings.Join(names, " and ")
+}
+
+// limitsOf: what limited most of the runs of a group.
+func limitsOf(g *result.ComparedGroup) string {
+	var names []string
+	for _, r := range g.Runs {
+		if name := strings.ReplaceAll(string(r.LimitedBy), "_", " "); name != "" && !slices.Contains(names, name) {
+			names = append(names, name)
+		}
+	}
+	return strings.Join(names, " and ")
+}
+
+func (p *page) failConditions(c *result.Comparison) {
+	if len(c.FailIf) == 0 {
+		return
+	}
+	p.list("Conditions:")
+	for _, f := range c.FailIf {
+		word, color := "ok", green
+		if f.Fails {
+			word, color = "FAIL", red
+		}
+		text := f.Text + ": " + f.Why
+		if len(c.Groups) > 2 {
+			text = f.Candidate + ": " + text
+		}
+		p.item(word, color, 4, p.clean(text))
+	}
+}
+
+// configDifferences lists what was not the same in all runs.
+func (p *page) configDifferences(c *result.Comparison) {
+	if len(c.Differences) == 0 {
+		p.list("Differences: none in configuration, hosts and broker")
+		return
+	}
+	p.list("Differences:")
+	width := 0
+	for _, d := range c.Differences {
+		width = max(width, cells(d.What))
+	}
+	for _, d := range c.Differences {
+		var values []string
+		for i, v := range d.Values {
+			values = append(values, elide(c.Groups[i].Label, 40)+": "+elide(v, 200))
+		}
+		p.item(d.What, "", width, p.clean(strings.Join(values, " | ")))
+	}
+}
+
+// changes are the tables of one candidate: each kind of figure has a scale of its own.
+func (p *page) changes(c *result.Comparison, k int) {
+	base, candidate := c.Groups[0].Label, c.Groups[k+1].Label
+	p.heading(elide(p.clean(candidate), 40) + " against " + elide(p.clean(base), 40))
+	first := true
+	for _, u := range []result.Unit{result.UnitRate, result.UnitTime, result.UnitMessages} {
+		var rows []*result.ComparedMetric
+		for i := range c.Metrics {
+			if c.Metrics[i].Unit == u {
+				rows = append(rows, &c.Metrics[i])
+			}
+		}
+		if len(rows) == 0 {
+			continue
+		}
+		if !first {
+			p.gap()
+		}
+		first = false
+		p.changeTable(c, k, u, rows)
+	}
+	if first {
+		p.remark("No figure that could be compared.")
+	}
+	p.changeNotes(c, k)
+	if k < len(c.Repeats) {
+		p.field("repeats", 7, p.clean(c.Repeats[k].Text)+".")
+	}
+}
+
+func (p *page) changeTable(c *result.Comparison, k int, u result.Unit, rows []*result.ComparedMetric) {
+	scale := scaleOf(u, rows, k)
+	name, inPercent := scale.name(p.ascii), u != result.UnitMessages
+	of := "change, %"
+	if !inPercent {
+		of = "change, messages"
+	}
+	t := &table{keys: 1, columns: []column{
+		{head: "", left: true}, {group: name, head: p.clean(elide(c.Groups[0].Label, labelShown))}, {group: name, head: p.clean(elide(c.Groups[k+1].Label, labelShown))},
+		{group: of, head: "estimate"}, {group: of, head: "from"}, {group: of, head: "to"}, {head: "p"}, {head: "", left: true},
+	}}
+	if t.columns[1].head == t.columns[2].head {
+		t.columns[1].head, t.columns[2].head = "base", "candidate"
+	}
+	for _, m := range rows {
+		x := &m.Changes[k]
+		estimate, low, high := x.Delta, x.DeltaLow, x.DeltaHigh
+		if !inPercent {
+			estimate, low, high = x.Difference, x.DifferenceLow, x.DifferenceHigh
+		}
+		cell := func(v *float64) string { return signed(v, inPercent) }
+		change := cell(estimate)
+		if estimate == nil && x.Zero != "" {
+			change = x.Zero
+		} else if estimate == nil && x.Verdict == result.ChangeNoise && m.Values[0].Centre != nil && *m.Values[0].Centre == *m.Values[k+1].Centre {
+			change = "0"
+		}
+		for i, text := range []string{
+			m.Name, scale.value(&m.Values[0]), scale.value(&m.Values[k+1]), change, cell(low), cell(high), pText(x.Adjusted), verdictText(x.Verdict),
+		} {
+			t.columns[i].cells = append(t.columns[i].cells, text)
+		}
+	}
+	p.table(t)
+}
+
+func verdictText(v result.ChangeVerdict) string {
+	if v == result.ChangeUnknown {
+		return "?"
+	}
+	return string(v)
+}
+
+// scale is how the values of one kind of figure are written.
+type scale struct {
+	unit result.Unit
+	time unit
+}
+
+func scaleOf(u result.Unit, rows []*result.ComparedMetric, k int) scale {
+	var typical []float64
+	for _, m := range rows {
+		for _, v := range []*result.ComparedValue{&m.Values[0], &m.Values[k+1]} {
+			if v.Centre != nil {
+				typical = append(typical, *v.Centre)
+			}
+		}
+	}
+	return scale{u, unitFor(typical)}
+}
+
+func (s scale) name(ascii bool) string {
+	switch s.unit {
+	case result.UnitRate:
+		return "msg/s"
+	case result.UnitTime:
+		return s.time.label(ascii)
+	}
+	return "messages"
+}
+
+func (s scale) value(v *result.ComparedValue) string {
+	x, bound := v.Centre, ""
+	if x == nil && v.AtLeast != nil {
+		x, bound = v.AtLeast, ">= "
+	}
+	switch {
+	case x == nil:
+		return notAvailable
+	case s.unit == result.UnitTime:
+		return bound + s.time.format(*x)
+	}
+	return bound + significant(*x, 4)
+}
+
+// signed writes a change: four significant digits, in percent two decimals at most unless they would say that it is nothing.
+func signed(v *float64, inPercent bool) string {
+	switch {
+	case v == nil || !isFinite(*v):
+		return notAvailable
+	case *v == 0:
+		return "0"
+	}
+	x := *v
+	decimals := 4
+	if inPercent {
+		if x, decimals = 100*x, 2; math.Abs(x) < 0.01 {
+			decimals = 6
+		}
+	}
+	text := significant(x, decimals)
+	if x > 0 {
+		text = "+" + text
+	}
+	return text
+}
+
+// pText is a p-value.
+func pText(p *float64) string {
+	switch {
+	case p == nil:
+		return notAvailable
+	case *p < 0.0001:
+		return "<0.0001"
+	}
+	return strconv.FormatFloat(*p, 'f', 4, 64)
+}
+
+// changeNotes say what of one candidate the tables cannot.
+func (p *page) changeNotes(c *result.Comparison, k int) {
+	told := map[string]bool{}
+	least := c.Level
+	for i := range c.Metrics {
+		x := &c.Metrics[i].Changes[k]
+		if x.Level > 0 {
+			least = min(least, x.Level)
+		}
+		if x.Note == "" || told[x.Note] {
+			continue
+		}
+		told[x.Note] = true
+		var names []string
+		for j := range c.Metrics {
+			if c.Metrics[j].Changes[k].Note == x.Note {
+				names = append(names, c.Metrics[j].Name)
+			}
+		}
+		p.remark(p.clean(strings.Join(names, ", ") + ": " + x.Note + "."))
+	}
+	if least < c.Level {
+		p.remark(fmt.Sprintf("Intervals are of %.3g %% only: so few runs allow no more.", 100*least))
+	}
+}
