@@ -252,6 +252,9 @@ func joined(k schema.Kind) bool {
 func (a *analysis) count(ctx context.Context) error {
 	a.ledger = a.newLedger()
 	v := &visitor{a: a, ledger: a.ledger, first: true}
+	if slices.ContainsFunc(a.captures, (*source).mayHaveLost) {
+		a.course.movement = newMovement(a.window.runStart, a.window.end)
+	}
 	if a.each != nil {
 		a.histories = a.ledger.NewHistories(a.each)
 	}

@@ -20,6 +20,9 @@ type course struct {
 	lastDue lastDue
 	changes []change
 	sizes   sizes
+	// outages are the losses in order of time; movement is nil where there can be none.
+	outages  []result.Outage
+	movement *movement
 }
 
 // change is one row of connections.
@@ -162,9 +165,9 @@ func (a *analysis) compareCounters(c *source) {
 		name         string
 		engine, rows int64
 	}{
-		{"sent", o.Sent, n.sent}, {"confirmed", o.Confirmed, n.acks}, {"committed", o.Committed, n.commits}, {"nacked", o.Nacked, n.nacks},
+		{"sent", o.Sent + o.Republished, n.sent}, {"confirmed", o.Confirmed, n.acks}, {"committed", o.Committed, n.commits}, {"nacked", o.Nacked, n.nacks},
 		{"returned", o.Returned, n.returns}, {"received", o.Received, c.rows[schema.Deliveries]}, {"acked", o.Acked, n.acked},
-		{"not sent", o.NotSent, n.notSent},
+		{"not sent", o.NotSent, n.notSent}, {"in doubt", o.InDoubt, n.inDoubt},
 	} {
 		if x.engine == x.rows || x.name == "acked" && x.engine < x.rows && c.ackTransactions() {
 			continue
@@ -238,52 +241,43 @@ func (a *analysis) followConnections() {
 	slices.SortStableFunc(a.course.changes, func(x, y change) int {
 		return cmp.Compare(x.at, y.at)
 	})
+	spans := len(a.facts.Spans)
+	forGood := a.findOutages()
 	since := map[key]change{}
-	for _, c := range a.course.changes {
+	for i, c := range a.course.changes {
 		k := key{c.capture, c.connection}
-		switch c.state {
-		case event.ChannelClosed, event.ConsumerCancelled:
-			if c.state == event.ConsumerCancelled {
-				a.facts.Cancelled = append(a.facts.Cancelled, integrity.Cancelled{AtNS: c.at - a.window.runStart, Capture: c.capture, Consumer: int(c.consumer), Text: c.text})
+		if c.state == event.ConsumerCancelled {
+			a.facts.Cancelled = append(a.facts.Cancelled, integrity.Cancelled{AtNS: c.at - a.window.runStart, Capture: c.capture, Consumer: int(c.consumer), Text: c.text})
+		}
+		if c.site().whole() {
+			if before, ok := since[k]; ok {
+				a.endBlocked(before, c.at)
+				delete(since, k)
 			}
-			a.endedEarly(c)
-			continue
 		}
-		if before, ok := since[k]; ok {
-			a.endSpan(before, c.at)
-			delete(since, k)
-		}
-		switch c.state {
-		case event.Blocked:
+		switch {
+		case c.state == event.Blocked:
 			a.facts.Blocked++
 			since[k] = c
-		case event.Lost:
-			if a.over(c) {
-				continue
-			}
-			a.facts.ConnectionsLost++
+		case forGood[i]:
 			a.endedEarly(c)
-			since[k] = c
 		}
 	}
 	for _, c := range a.course.changes { // in order of time, not of the map
 		k := key{c.capture, c.connection}
 		if before, ok := since[k]; ok {
-			a.endSpan(before, max(a.window.end, before.at))
+			a.endBlocked(before, max(a.window.end, before.at))
 			delete(since, k)
 		}
 	}
+	slices.SortStableFunc(a.facts.Spans[spans:], func(x, y result.Span) int { return cmp.Compare(x.FromNS, y.FromNS) })
 }
 
-func (a *analysis) endSpan(from change, to int64) {
-	s := result.Span{FromNS: from.at, ToNS: to, Kind: "lost", Text: fmt.Sprintf("connection %d lost", from.connection)}
-	if from.state == event.Blocked {
-		a.facts.BlockedNS += to - from.at
-		s.Kind, s.Text = "blocked", fmt.Sprintf("connection %d blocked", from.connection)
-	}
-	if from.text != "" {
-		s.Text += ": " + from.text
-	}
+// endBlocked ends the span of a connection that was blocked.
+func (a *analysis) endBlocked(from change, to int64) {
+	a.facts.BlockedNS += to - from.at
+	s := result.Span{FromNS: from.at, ToNS: to, Kind: "blocked", Text: fmt.Sprintf("connection %d blocked", from.connection)}
+	s.Text += because(from.text)
 	a.facts.Spans = append(a.facts.Spans, s)
 }
 

@@ -42,7 +42,7 @@ type source struct {
 
 // rowCounts are the sums that the engine's own counters are held against.
 type rowCounts struct {
-	sent, notSent, acks, commits, nacks, returns, acked int64
+	sent, notSent, acks, commits, nacks, returns, inDoubt, acked int64
 }
 
 const lastKind = schema.BrokerConnections

@@ -55,6 +55,7 @@ func (a *analysis) result() *result.Result {
 		a.clocks.withhold(r)
 	}
 	r.BrokerSide = a.describeBrokerSide(&r.Counts)
+	r.Disruption = a.disruption()
 	r.LimitedBy, r.Generator = a.facts.LimitedBy, a.generator()
 	return r
 }

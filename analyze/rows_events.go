@@ -16,7 +16,7 @@ import (
 
 // valueNames are the names of values that are numbers in a capture; see FORMAT.md.
 var valueNames = map[schema.Kind]map[string][]string{
-	schema.Settlements: {"kind": {"", "ack", "nack", "return", "commit"}},
+	schema.Settlements: {"kind": {"", "ack", "nack", "return", "commit", "in_doubt"}},
 	schema.Deliveries:  {"body": {"", "intact", "corrupt", "unstamped"}},
 	schema.Connections: {"state": stateNames()},
 }
@@ -26,7 +26,7 @@ var flagColumns = []string{"redelivered", "multiple"}
 
 func stateNames() []string {
 	names := []string{""}
-	for s := event.Connecting; s <= event.ConsumerCancelled; s++ {
+	for s := event.Connecting; s <= event.Recovered; s++ {
 		names = append(names, s.String())
 	}
 	return names

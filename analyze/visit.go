@@ -51,6 +51,7 @@ func (v *visitor) sends(r *rows) {
 	}
 	v.a.time.add(s.Due, func(c *intervalCounts) *int64 { return &c.due })
 	v.a.course.lastDue.add(s)
+	v.a.course.movement.sends(s.Due, s.Sent)
 	v.a.time.addSends(s.Sent, u32(r.rec, schema.SendsSize))
 	if v.a.window.asked {
 		v.a.time.addCohort(s.Due, s.Sent)
@@ -76,6 +77,7 @@ func (v *visitor) settlements(r *rows) {
 		v.a.histories.CountSettlements(s)
 	}
 	v.a.time.addSettlements(s.At, s.Kind)
+	v.a.course.movement.answers(s.At, s.Kind)
 	v.a.observed.frames.add(s.Kind, u32(r.rec, schema.SettlementsFrameMessages))
 	n := &r.batch.capture.counts
 	for _, k := range s.Kind {
@@ -88,6 +90,8 @@ func (v *visitor) settlements(r *rows) {
 			n.returns++
 		case event.Commit:
 			n.commits++
+		case event.InDoubt:
+			n.inDoubt++
 		}
 	}
 }
@@ -109,6 +113,7 @@ func (v *visitor) deliveries(r *rows) {
 	}
 	v.a.time.add(d.Received, func(c *intervalCounts) *int64 { return &c.received })
 	v.a.time.countBefore(d.Received)
+	v.a.course.movement.moves(d.Received)
 	v.a.countReceived(d.Capture, d.Consumer)
 }
 

@@ -32,11 +32,11 @@ func (s *consumer) appendAcks(dst []byte) []byte {
 	default:
 		for s.acked+s.every <= upTo && len(dst) < acksAtOnce {
 			s.acked += s.every
-			dst = wire.AppendAck(dst, s.ch.number, s.acked, s.every > 1)
+			dst = wire.AppendAck(dst, s.ch.number, s.acked-s.shift, s.every > 1)
 		}
 		if s.acked < upTo && s.acked+s.every > upTo && flush {
 			s.acked = upTo
-			dst = wire.AppendAck(dst, s.ch.number, s.acked, true)
+			dst = wire.AppendAck(dst, s.ch.number, s.acked-s.shift, true)
 		}
 	}
 	if s.tx != nil {
@@ -59,11 +59,11 @@ func (s *consumer) appendAcks(dst []byte) []byte {
 func (s *consumer) nacks(dst []byte, upTo uint64, flush bool) []byte {
 	for s.acked+s.every <= upTo && len(dst) < acksAtOnce {
 		s.acked += s.every
-		dst = wire.AppendNack(dst, s.ch.number, s.acked, s.every > 1, s.spec.Requeue)
+		dst = wire.AppendNack(dst, s.ch.number, s.acked-s.shift, s.every > 1, s.spec.Requeue)
 	}
 	if s.acked < upTo && s.acked+s.every > upTo && flush {
 		s.acked = upTo
-		dst = wire.AppendNack(dst, s.ch.number, s.acked, true, s.spec.Requeue)
+		dst = wire.AppendNack(dst, s.ch.number, s.acked-s.shift, true, s.spec.Requeue)
 	}
 	return dst
 }

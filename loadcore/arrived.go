@@ -50,11 +50,11 @@ func (r *run) askOnPublishingChannel(ctx context.Context, p *producer, queue int
 	q := &r.plan.Topology.Queues[queue]
 	leaves := len(r.plan.Consumers) == 0 || // those of other processes, whenever they like
 		slices.ContainsFunc(r.plan.Consumers, func(c manifest.Consumer) bool { return c.Limit > 0 || c.ExitWhen != "" })
-	if owner := r.ownerOf(q, queue); q.AutoDelete && leaves || owner != nil && owner != p.ch.conn {
-		_, err := p.ch.call(ctx, &wire.ExchangeDeclare{Exchange: "amq.direct", Type: "direct", Passive: true}, wire.ExchangeDeclareOkID)
+	if owner := r.ownerOf(q, queue); q.AutoDelete && leaves || owner != nil && owner != p.current.Load().conn {
+		_, err := p.current.Load().call(ctx, &wire.ExchangeDeclare{Exchange: "amq.direct", Type: "direct", Passive: true}, wire.ExchangeDeclareOkID)
 		return err
 	}
-	_, err := p.ch.call(ctx, &wire.QueueDeclare{Queue: q.Name, Passive: true}, wire.QueueDeclareOkID)
+	_, err := p.current.Load().call(ctx, &wire.QueueDeclare{Queue: r.queueName(queue), Passive: true}, wire.QueueDeclareOkID)
 	return err
 }
 

@@ -75,7 +75,7 @@ func (r *run) askAgain(ctx context.Context, queues []*drainQueue) {
 // askApart asks on the spare channel of any connection that is still usable and has one. A broker that has blocked a
 // connection does not read what is asked on it, and an exclusive queue can be asked for on its own connection only.
 func (r *run) askApart(ctx context.Context, q *drainQueue) (int64, error) {
-	for _, c := range r.conns {
+	for _, c := range r.connections() {
 		if q.owner != nil && q.owner != c || !c.opened.Load() || !c.usable() || c.current() == event.Blocked || !c.hasSpare() {
 			continue
 		}
@@ -83,7 +83,7 @@ func (r *run) askApart(ctx context.Context, q *drainQueue) (int64, error) {
 		if err != nil {
 			return 0, err
 		}
-		ready, _, err := askQueue(ctx, ch, q.spec.Name)
+		ready, _, err := askQueue(ctx, ch, r.queueName(q.index))
 		return ready, err
 	}
 	return 0, errors.New("no connection is left to ask on")

@@ -32,7 +32,7 @@ func TestAssembledPathAllocatesNothing(t *testing.T) {
 		e, _, _ := barePlan(t, plan)
 		rec := &discard{}
 		e.rec = rec
-		e.conns[0].link.sock, e.conns[0].out.sock = sink{}, sink{}
+		e.conn(0).link.sock, e.conn(0).out.sock = sink{}, sink{}
 		p := e.producers[0]
 		p.sched = newSchedule(manifest.Rate{Messages: 1, PerNS: 0}, 1, 0) // everything is due
 		answers := wire.AppendMethod(nil, 1, &wire.TxCommitOk{})
@@ -51,11 +51,11 @@ func TestAssembledPathAllocatesNothing(t *testing.T) {
 			case p.tx == nil || !p.tx.committing.Load():
 				return
 			}
-			out := e.conns[0].out
+			out := e.conn(0).out
 			out.mu.Lock()
 			out.drop()
 			out.mu.Unlock()
-			if err := e.conns[0].feed(answers); err != nil {
+			if err := e.conn(0).feed(answers); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -79,7 +79,7 @@ func TestConsumingHeaderStampsAllocatesNothing(t *testing.T) {
 		t.Skip("allocations are counted without the race detector")
 	}
 	e, rec := bare(nil, []manifest.Consumer{{AutoAck: true}})
-	c, s := e.conns[0], e.consumers[0]
+	c, s := e.conn(0), e.consumers[0]
 	var frames []byte
 	for i := range uint64(pathBatch) {
 		body := fmt.Appendf(nil, "body %d", i)

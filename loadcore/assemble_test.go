@@ -80,7 +80,7 @@ func barePlan(t *testing.T, plan *Plan) (*engine, *keepingSink, *memory) {
 	rec, sock := &memory{}, &keepingSink{}
 	e := newEngine(plan, rec)
 	e.barrier.Store(e.clock.Now())
-	c := e.conns[0]
+	c := e.conn(0)
 	c.enter(event.Connecting, loss{})
 	c.link = &link{tcp: sock, sock: sock, limits: wire.Limits{FrameMax: 131072, ChannelMax: 2047}}
 	c.out = newOutbox(e.clock, c.link, c.fail)

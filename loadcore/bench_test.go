@@ -109,12 +109,12 @@ func publishNoSocket(b *testing.B, spec manifest.Producer) {
 		}
 		if p.win != nil { // one multiple ack keeps the window open
 			acks = wire.AppendAck(acks[:0], 1, p.win.head.Load()-1, true)
-			if err := e.conns[0].feed(acks); err != nil {
+			if err := e.conn(0).feed(acks); err != nil {
 				b.Fatal(err)
 			}
 		}
 		if p.tx != nil && p.tx.committing.Load() {
-			if err := e.conns[0].feed(commitOk); err != nil {
+			if err := e.conn(0).feed(commitOk); err != nil {
 				b.Fatal(err)
 			}
 		}
@@ -163,7 +163,7 @@ func consumeNoSocket(b *testing.B, size int, spec manifest.Consumer) {
 	e, _ := bare(nil, []manifest.Consumer{spec})
 	rec, end := recorder(b, e.plan)
 	e.rec = rec
-	conn, s := e.conns[0], e.consumers[0]
+	conn, s := e.conn(0), e.consumers[0]
 	frames := deliveries(nil, 1, pathBatch, size)
 	m := newMeter()
 	messages := int64(0)
@@ -208,7 +208,7 @@ func peerConsumeNoSocket(b *testing.B, size int, spec manifest.Consumer) {
 // BenchmarkTakeConfirms is what single acks cost the publishing side, not recorded.
 func BenchmarkTakeConfirms(b *testing.B) {
 	e, rec := bare([]manifest.Producer{{Size: 12, Confirm: 1000}}, nil)
-	c, p := e.conns[0], e.producers[0]
+	c, p := e.conn(0), e.producers[0]
 	var frames []byte
 	m := newMeter()
 	for b.Loop() {

@@ -171,7 +171,7 @@ func TestPassedOverSlotsKeepTheirTurn(t *testing.T) {
 		t.Errorf("%d messages", next)
 	}
 	p.commit()
-	if err := e.conns[0].feed(wire.AppendMethod(nil, 1, &wire.TxCommitOk{})); err != nil {
+	if err := e.conn(0).feed(wire.AppendMethod(nil, 1, &wire.TxCommitOk{})); err != nil {
 		t.Fatal(err)
 	}
 	want := []event.SettledRun{{First: 0, N: 5, Kind: event.Commit, FrameMessages: 9}, {First: 990, N: 4, Kind: event.Commit, FrameMessages: 9}}

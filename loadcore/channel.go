@@ -26,23 +26,42 @@ type channel struct {
 	// or the broker closes the whole connection.
 	gate sync.Mutex
 	once sync.Once
-	gone chan struct{} // closed when nothing more can be done on it
-	why  loss          // valid once gone is closed
+	// doomed: its end is certain, and its lane is recovered then.
+	doomed atomic.Bool
+	gone   chan struct{} // closed when nothing more can be done on it
+	why    loss          // valid once gone is closed
 }
 
 func newChannel(c *conn, number uint16) *channel {
 	return &channel{conn: c, number: number, replies: make(chan wire.Method, 1+staleMost), gone: make(chan struct{})}
 }
 
+// carry gives the channel to its lane.
+func (ch *channel) carry() {
+	if p := ch.producer; p != nil {
+		p.ch = ch
+		p.current.Store(ch)
+	} else if s := ch.consumer; s != nil {
+		s.ch = ch
+		s.current.Store(ch)
+	}
+}
+
 // end marks the channel as gone and stops its lane. The first reason counts.
 func (ch *channel) end(why loss) {
 	ch.once.Do(func() {
 		ch.why = why
-		close(ch.gone)
-		switch {
+		mends := ch.doomed.Load() || ch.conn.mends.Load()
+		switch { // before anybody learns of it
+		case ch.producer != nil && mends:
+			ch.producer.suspend()
 		case ch.producer != nil:
 			ch.producer.halt()
-		case ch.consumer != nil:
+		case ch.consumer != nil && mends:
+			ch.consumer.mending.Store(true)
+		}
+		close(ch.gone)
+		if ch.consumer != nil && !mends {
 			ch.conn.eng.consumerEnded(ch.consumer)
 		}
 	})
@@ -85,7 +104,11 @@ func (ch *channel) post(frames []byte) bool {
 func (ch *channel) shut(why loss) {
 	ch.gate.Lock()
 	defer ch.gate.Unlock()
-	if ch.producer != nil {
+	switch {
+	case ch.producer == nil:
+	case ch.doomed.Load():
+		ch.producer.suspend()
+	default:
 		ch.producer.halt()
 	}
 	ch.conn.out.send(wire.AppendMethod(nil, ch.number, &wire.ChannelCloseOk{}))

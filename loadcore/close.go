@@ -30,11 +30,11 @@ func (e *engine) leave() context.Context {
 // it waits for every goroutine of every connection. Those that the broker has blocked come last: it does not read from them,
 // and the others shall not wait for that.
 func (e *engine) close() {
-	e.closing.Store(true)
+	e.endMending()
 	ctx := e.leave()
 	defer e.stopLeaving()
 	var order, blocked []*conn
-	for _, c := range e.conns {
+	for _, c := range e.connections() {
 		switch {
 		case !c.opened.Load():
 		case c.current() == event.Blocked:

@@ -75,8 +75,8 @@ func TestSmallWindowsDoNotRest(t *testing.T) {
 	} {
 		e, _ := bare(c.producers, c.consumers)
 		e.plan.Coalesce = c.coalesce
-		e.conns[0].prepareRests()
-		if got := e.conns[0].rests.bound; got != c.want {
+		e.conn(0).prepareRests()
+		if got := e.conn(0).rests.bound; got != c.want {
 			t.Errorf("%+v %+v, %v: bound %d, want %d", c.producers, c.consumers, c.coalesce, got, c.want)
 		}
 	}

@@ -35,7 +35,7 @@ func (p *producer) settled(id wire.MethodID, args []byte) error {
 	before := p.win.done
 	runs, verdict := p.win.settle(c.batch.Runs, m.DeliveryTag, m.Multiple, kind)
 	if verdict == neverIssued {
-		return fmt.Errorf("the broker sent %s for delivery tag %d on channel %d, where only %d were published", id, m.DeliveryTag, p.ch.number, p.win.head.Load()-1)
+		return fmt.Errorf("the broker sent %s for delivery tag %d on channel %d, where only %d were published", id, m.DeliveryTag, p.ch.number, p.win.published())
 	}
 	c.batch.Runs = runs
 	if kind == event.Ack {
@@ -98,6 +98,9 @@ func (p *producer) finishRead(at int64) {
 		p.awake()
 	}
 	if len(c.batch.Runs) > 0 {
+		if p.win != nil && p.win.numbering.jumped.Load() {
+			c.batch.Runs = p.win.translate(c.batch.Runs)
+		}
 		c.batch.At = at
 		p.eng.rec.Settlements(&c.batch)
 		c.batch.Runs = c.batch.Runs[:0]

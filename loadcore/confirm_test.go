@@ -131,7 +131,7 @@ func TestUnsentMessagesAreNotUnconfirmed(t *testing.T) {
 	} {
 		e, _ := bare([]manifest.Producer{{Size: 12, Confirm: 5, Batch: 5, Limit: 5}}, nil)
 		p := e.producers[0]
-		c := e.conns[0]
+		c := e.conn(0)
 		n := p.take()
 		p.stamp(n)
 		p.ch.conn.out.lock()

@@ -57,7 +57,7 @@ func (e *engine) connect(ctx context.Context) error {
 		if !e.awaitTurn(ctx, start, i) {
 			return nil
 		}
-		if err := e.conns[i].open(ctx); err != nil {
+		if err := e.conn(i).open(ctx); err != nil {
 			return e.atConnection(i, err)
 		}
 		return nil
@@ -69,6 +69,9 @@ func (e *engine) connect(ctx context.Context) error {
 		forEach(len(e.consumers), openAtOnce, once(func(i int) error {
 			if e.consumers[i].beginsLater() {
 				return nil
+			}
+			for k := range e.consumers[i].queues {
+				e.consumers[i].queues[k].state.Store(notYet)
 			}
 			return e.consumers[i].subscribe(ctx)
 		}))
@@ -102,7 +105,7 @@ func (e *engine) atConnection(i int, err error) error {
 		return err
 	}
 	open := 0
-	for _, c := range e.conns {
+	for _, c := range e.connections() {
 		if c.opened.Load() {
 			open++
 		}
@@ -116,11 +119,15 @@ func (e *engine) atConnection(i int, err error) error {
 
 // open opens one connection and its channels.
 func (c *conn) open(ctx context.Context) error {
-	o := c.eng.plan.connectOptions(c.number)
+	return c.dial(ctx, c.eng.order(c.number), c.eng.plan.connectOptions(c.number), c.use)
+}
+
+// dial opens the connection at the first endpoint where that can be done, and hands it to use.
+func (c *conn) dial(ctx context.Context, order []*Endpoint, o ConnectOptions, use func(context.Context, *link, ConnectOptions) error) error {
 	var none NoneError
-	for _, c.endpoint = range c.eng.order(c.number) {
+	for _, c.endpoint = range order {
 		if none == nil {
-			c.enter(event.Connecting, loss{})
+			c.enter(event.Connecting, loss{text: c.attempt})
 		} else {
 			last := none[len(none)-1]
 			c.enter(event.Connecting, loss{code: last.Code, text: last.Endpoint + ": " + last.reason()})
@@ -129,7 +136,7 @@ func (c *conn) open(ctx context.Context) error {
 		defer cancel()
 		l, err := open(bounded, c.endpoint, o)
 		if err == nil {
-			return c.use(bounded, l, o)
+			return use(bounded, l, o)
 		}
 		if none.add(err); ctx.Err() != nil || none.final() {
 			break
@@ -148,16 +155,24 @@ func (e *ConnectError) reason() string { return string(e.Stage) + ": " + e.Text 
 
 // use makes the lanes ready on a link that is open.
 func (c *conn) use(ctx context.Context, l *link, o ConnectOptions) error {
+	if err := c.takeLink(l); err != nil {
+		return err
+	}
+	c.begin()
+	if err := c.openLanes(ctx); err != nil {
+		return c.laneError(err, o)
+	}
+	return nil
+}
+
+// takeLink keeps a link that has room for the lanes.
+func (c *conn) takeLink(l *link) error {
 	c.link = l
 	if limit := int(l.limits.ChannelMax); limit > 0 && len(c.lanePlan) > limit {
 		l.tcp.Close()
 		err := tooManyChannels(int(c.number), len(c.lanePlan), limit)
 		c.enter(event.Lost, loss{text: err.Error()})
 		return err
-	}
-	c.begin()
-	if err := c.openLanes(ctx); err != nil {
-		return c.laneError(err, o)
 	}
 	return nil
 }
@@ -198,11 +213,7 @@ func (c *conn) prepareLanes() {
 	for i, l := range c.lanePlan {
 		ch := newChannel(c, uint16(i+1))
 		ch.producer, ch.consumer = l.producer, l.consumer
-		if l.producer != nil {
-			l.producer.ch = ch
-		} else {
-			l.consumer.ch = ch
-		}
+		ch.carry()
 		c.lanes[i+1].Store(ch)
 	}
 }

@@ -36,6 +36,11 @@ type conn struct {
 	answers       []answer
 	acks          []byte
 
+	attempt string // of a recovery: which one it is
+	doomed  bool   // guarded by mending.mu: it is lost, or about to be, and is recovered then
+	mends   atomic.Bool
+	orders  orders
+
 	state connState
 	dead  chan struct{} // closed when the connection is closed or lost
 

@@ -18,7 +18,7 @@ type consumer struct {
 	eng    *engine
 	index  uint16
 	spec   *manifest.Consumer
-	ch     *channel
+	ch     *channel       // for who reads; for others: current
 	queues []subscription // by consumer tag
 
 	batch   event.Deliveries // of this read call
@@ -28,7 +28,8 @@ type consumer struct {
 	local       int
 	redelivered bool
 
-	tag   uint64 // last delivery taken
+	tag   uint64 // last delivery taken, counted over all channels that the consumer has had
+	shift uint64 // those of the channels before this one: the broker's delivery tags are less by so many
 	acked uint64
 	every uint64 // deliveries to one ack
 	limit uint64 // deliveries in all that are acked and counted; 0: no limit
@@ -39,9 +40,13 @@ type consumer struct {
 	polls *polls        // nil: it subscribes
 	tx    *transactions // nil: acks count as they are sent
 
+	current   atomicChannel
 	flushAcks atomic.Bool  // the tail of an incomplete group is acked, too
 	finished  atomic.Bool  // the limit is reached, or it has left
 	left      atomic.Bool  // it has left by itself, with everything acked and its cancel confirmed
+	wanted    atomic.Bool  // it shall consume
+	mending   atomic.Bool  // it is being recovered, or about to be
+	mends     bool         // guarded by mending.mu: likewise
 	ended     atomic.Bool  // its channel is gone or the broker has cancelled all of it
 	begun     atomic.Int64 // when it began to consume; 0: it has not
 	lifted    atomic.Bool  // what comes is only read, no longer worked on (automatic acks)
@@ -68,7 +73,8 @@ const (
 // consumerCount is read by others while the run goes on.
 type consumerCount struct {
 	received, acked, worked atomic.Int64 // worked: with simulated work only
-	_                       [40]byte
+	abandoned               atomic.Int64 // of acked: those that went back to the broker with a lost channel
+	_                       [32]byte
 }
 
 // rowsAtOnce bounds the deliveries that are handed to the recorder in one call, and so the memory of a consumer.
@@ -80,8 +86,8 @@ func (s *consumer) deliver(args []byte) error {
 	if err != nil {
 		return err
 	}
-	if tag != s.tag+1 {
-		return fmt.Errorf("the broker sent delivery tag %d on channel %d after %d", tag, s.ch.number, s.tag)
+	if tag+s.shift != s.tag+1 {
+		return fmt.Errorf("the broker sent delivery tag %d on channel %d after %d", tag, s.ch.number, s.tag-s.shift)
 	}
 	s.local = 0
 	if len(s.queues) > 1 {

@@ -309,7 +309,7 @@ func TestConsumePathsAllocateNothing(t *testing.T) {
 		if e.pacer, err = newPacer(e.clock); err != nil {
 			t.Fatal(err)
 		}
-		c, s := e.conns[0], e.consumers[0]
+		c, s := e.conn(0), e.consumers[0]
 		e.barrier.Store(e.clock.Now())
 		frames := deliveries(nil, 1, pathBatch, 12)
 		allocs := testing.AllocsPerRun(100, func() {
@@ -379,7 +379,7 @@ func TestTransactionsOfAcks(t *testing.T) {
 // One commit is under way at a time, and covers as many messages as it should.
 func TestOneCommitAtATime(t *testing.T) {
 	e, _ := bare(nil, []manifest.Consumer{{AckEvery: 4, TxSize: 10}})
-	c, s := e.conns[0], e.consumers[0]
+	c, s := e.conn(0), e.consumers[0]
 	s.tx.frame = wire.AppendMethod(nil, 1, &wire.TxCommit{})
 	if err := c.feed(deliveries(nil, 1, 33, 12)); err != nil {
 		t.Fatal(err)

@@ -45,7 +45,7 @@ func (r *run) drain() {
 	if err := r.proveArrived(ctx); err != nil {
 		notes = append(notes, strings.ReplaceAll(err.Error(), "\n", "; ")) // of several producers
 	}
-	queues := r.drainQueues(len(notes) > 0)
+	queues := r.drainQueues(len(notes) > 0 || r.cut.Load())
 	for _, s := range r.consumers {
 		s.flushAcks.Store(true)
 	}
@@ -201,6 +201,13 @@ func (r *run) rounds(ctx context.Context, queues []*drainQueue) {
 
 // round is rule 2, and then the others, for one queue.
 func (r *run) round(ctx context.Context, q *drainQueue) {
+	if slices.ContainsFunc(q.consumers, func(d drainPart) bool { return d.s.mending.Load() && d.s.live() }) {
+		q.quietSince = 0 // it comes back, or ends
+		return
+	}
+	if r.cut.Load() { // what comes twice, or not, does not add up
+		q.expected = -1
+	}
 	var parts []drainPart
 	consuming := 0
 	for _, d := range q.consumers {
@@ -261,7 +268,7 @@ func (r *run) ask(ctx context.Context, q *drainQueue, parts []drainPart, consumi
 	before := sumReceived(q.consumers)
 	var busy atomic.Bool
 	err := forEach(len(parts), askAtOnce, func(i int) error {
-		ready, consumers, err := askQueue(ctx, parts[i].s.ch, q.spec.Name)
+		ready, consumers, err := askQueue(ctx, parts[i].s.current.Load(), r.queueName(q.index))
 		if err != nil {
 			return err
 		}
@@ -272,6 +279,8 @@ func (r *run) ask(ctx context.Context, q *drainQueue, parts []drainPart, consumi
 		return nil
 	})
 	switch {
+	case err != nil && slices.ContainsFunc(parts, func(d drainPart) bool { return d.s.mending.Load() }):
+		q.quietSince = 0
 	case err != nil && ctx.Err() == nil:
 		q.gaveUp = err.Error()
 	case consuming == 0 && busy.Load() && q.spec.Type != stream:
@@ -295,7 +304,7 @@ func (r *run) allAcked(ctx context.Context, parts []drainPart) bool {
 			c := &d.s.count
 			if !d.s.spec.AutoAck && d.s.live() && c.acked.Load() < c.received.Load() {
 				owing = true
-				d.s.ch.conn.poke()
+				d.s.current.Load().conn.poke()
 			}
 		}
 		if !owing {
@@ -317,7 +326,7 @@ func (r *run) workedOff(parts []drainPart) bool {
 }
 
 func (r *run) pokeConsumers() {
-	for _, c := range r.conns {
+	for _, c := range r.connections() {
 		for _, l := range c.lanePlan {
 			if l.consumer != nil && c.usable() {
 				c.poke()

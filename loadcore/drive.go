@@ -56,11 +56,11 @@ func (e *engine) startSchedulers() error {
 		e.schedulers = append(e.schedulers, s)
 		go s.run()
 	}
-	for i, c := range e.conns {
+	for i, c := range e.connections() {
 		c.shared = e.schedulers[i%len(e.schedulers)]
 	}
 	for _, p := range e.producers {
-		p.shared = e.conns[p.spec.Connection].shared
+		p.shared = e.conn(p.spec.Connection).shared
 	}
 	return nil
 }

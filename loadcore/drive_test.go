@@ -365,7 +365,7 @@ func TestSharedDriveAllocatesNothing(t *testing.T) {
 		t.Skip("allocations are counted without the race detector")
 	}
 	e, rec := bare([]manifest.Producer{{Size: 24, Confirm: 1000, Rate: everySecond}}, nil)
-	c, p := e.conns[0], e.producers[0]
+	c, p := e.conn(0), e.producers[0]
 	s := &scheduler{eng: e}
 	p.shared, c.shared = s, s
 	p.sched = newSchedule(p.spec.Rate, e.clock.Now()+int64(time.Hour), 0)

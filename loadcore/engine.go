@@ -3,6 +3,7 @@ package loadcore
 import (
 	"context"
 	"fmt"
+	"iter"
 	"math"
 	"sync"
 	"sync/atomic"
@@ -21,8 +22,8 @@ type engine struct {
 	pacer    *pacer
 	progress *Progress
 
-	bodies     []pooledBody // of producers with PooledBodies
-	conns      []*conn
+	bodies     []pooledBody           // of producers with PooledBodies
+	conns      []atomic.Pointer[conn] // by number; another one where a connection was opened again
 	schedulers []*scheduler
 	producers  []*producer
 	consumers  []*consumer
@@ -50,14 +51,24 @@ type engine struct {
 	silent      sync.Map // endpoints that did not answer in time
 	cpus        []int    // with PinCPU: the processors to go round
 
+	// Of recoveries (recovery.go).
+	mending     []mending
+	mendings    sync.WaitGroup
+	recovering  context.Context // ends when connections are to be closed
+	stopMending context.CancelFunc
+	cut         atomic.Bool // there was one
+	renaming    renaming
+
 	drained atomic.Bool // the time of the drain is over
 	closing atomic.Bool // connections are being closed: their loss is no failure of the run
 
 	mu       sync.Mutex // guards the following
 	failures []manifest.Failure
 	lost     []lostConn
-	reason   string
-	fatal    error // the recorder's
+	// recoveries are those that are over; losses tell of each when it begins.
+	recoveries []manifest.Recovery
+	reason     string
+	fatal      error // the recorder's
 }
 
 func newEngine(plan *Plan, rec Recorder) *engine {
@@ -65,6 +76,7 @@ func newEngine(plan *Plan, rec Recorder) *engine {
 	e.end.Store(math.MaxInt64)
 	e.bodies = poolBodies(plan.Bodies)
 	e.publishing, e.stopPublishing = context.WithCancel(context.Background())
+	e.recovering, e.stopMending = context.WithCancel(context.Background())
 	e.draining, e.stopDraining = context.WithCancel(context.Background())
 	for i := range plan.Producers {
 		e.producers = append(e.producers, e.newProducer(i, &plan.Producers[i]))
@@ -72,21 +84,42 @@ func newEngine(plan *Plan, rec Recorder) *engine {
 	for i := range plan.Consumers {
 		e.consumers = append(e.consumers, e.newConsumer(i, &plan.Consumers[i]))
 	}
-	e.conns = make([]*conn, plan.Connections)
+	e.conns = make([]atomic.Pointer[conn], plan.Connections)
+	e.mending = make([]mending, plan.Connections)
 	for i := range e.conns {
-		e.conns[i] = &conn{eng: e, number: uint32(i), dead: make(chan struct{}), armed: math.MaxInt64, sleeper: sleeper{index: -1}}
-		e.conns[i].sleeper.conn = e.conns[i]
+		e.conns[i].Store(e.newConn(uint32(i)))
+		e.mending[i].eng = e
 	}
 	for _, p := range e.producers {
-		c := e.conns[p.spec.Connection]
+		c := e.conn(p.spec.Connection)
 		c.lanePlan = append(c.lanePlan, lanePlan{producer: p})
 	}
 	for _, s := range e.consumers {
-		c := e.conns[s.spec.Connection]
+		c := e.conn(s.spec.Connection)
 		c.lanePlan = append(c.lanePlan, lanePlan{consumer: s})
 		c.timed = c.timed || s.work != nil || s.spec.Polling
 	}
 	return e
+}
+
+func (e *engine) newConn(number uint32) *conn {
+	c := &conn{eng: e, number: number, dead: make(chan struct{}), armed: math.MaxInt64, sleeper: sleeper{index: -1}}
+	c.sleeper.conn = c
+	return c
+}
+
+// conn is the connection of a number, as it is now.
+func (e *engine) conn(number int) *conn { return e.conns[number].Load() }
+
+// connections are all of them in order.
+func (e *engine) connections() iter.Seq2[int, *conn] {
+	return func(yield func(int, *conn) bool) {
+		for i := range e.conns {
+			if !yield(i, e.conn(i)) {
+				return
+			}
+		}
+	}
 }
 
 // wakeMain has the main loop look again.
@@ -145,7 +178,7 @@ type lostConn struct {
 
 // connectionLost is called once for a connection that is lost. Its lanes are told next.
 func (e *engine) connectionLost(c *conn, why loss) {
-	if e.closing.Load() {
+	if e.closing.Load() || e.mending[c.number].lose(c, why) {
 		return
 	}
 	l := lostConn{conn: c, text: why.withRemedy()}
@@ -154,6 +187,9 @@ func (e *engine) connectionLost(c *conn, why loss) {
 	l.failure = len(e.failures)
 	e.failures, e.lost = append(e.failures, f), append(e.lost, l)
 	e.mu.Unlock()
+	if e.plan.OnDisconnect == DisconnectFail && e.barrier.Load() != 0 {
+		e.stop(StopDisconnected + ": " + l.text)
+	}
 	e.wakeMain()
 }
 
@@ -191,6 +227,10 @@ func (e *engine) describeLosses() {
 // drain, of a queue that is gone, a producer has not failed: it has ended before, and the drain's note says what it was told.
 // Once the drain is over, a consumer's can only be a late answer of that kind, too.
 func (e *engine) channelClosed(ch *channel, m *wire.ChannelClose, why loss) {
+	if e.mending[ch.conn.number].holds(ch) {
+		e.laneEvent(ch, event.ChannelClosed, why)
+		return
+	}
 	if why.code == uint16(wire.ReplyNotFound) {
 		asked := wire.MethodID(uint32(m.Class)<<16|uint32(m.Method)) == wire.QueueDeclareID
 		if e.drained.Load() || asked && ch.producer != nil {
@@ -198,12 +238,15 @@ func (e *engine) channelClosed(ch *channel, m *wire.ChannelClose, why loss) {
 		}
 	}
 	if ch.producer != nil || ch.consumer != nil {
-		e.laneEvent(ch, event.ChannelClosed, why)
+		f := e.laneEvent(ch, event.ChannelClosed, why)
+		if !e.mending[ch.conn.number].loseChannel(ch, why) {
+			e.laneFailed(f)
+		}
 	}
 }
 
-// laneEvent records what ended a lane, or a part of it, before it should.
-func (e *engine) laneEvent(ch *channel, state event.ConnectionState, why loss) {
+// laneEvent records what ended a lane, or a part of it, before it should, and returns what that is where it is not made good.
+func (e *engine) laneEvent(ch *channel, state event.ConnectionState, why loss) manifest.Failure {
 	ev := event.Connection{
 		At: e.clock.Now(), Connection: ch.conn.number, State: state,
 		Producer: event.NoLane, Consumer: event.NoLane, Code: why.code, Text: why.text,
@@ -218,13 +261,21 @@ func (e *engine) laneEvent(ch *channel, state event.ConnectionState, why loss) {
 		ev.Consumer = uint32(lane)
 	}
 	e.rec.Connection(&ev)
+	return f
+}
+
+// laneFailed is called when a lane has ended before it should.
+func (e *engine) laneFailed(f manifest.Failure) {
 	e.failed(f)
+	if e.plan.OnDisconnect == DisconnectFail && e.barrier.Load() != 0 {
+		e.stop(StopDisconnected + ": " + f.Text)
+	}
 }
 
 // producerFailed ends a producer whose connection goes on.
 func (e *engine) producerFailed(p *producer, text string) {
 	lane := int(p.index)
-	e.failed(manifest.Failure{AtNS: e.clock.Now(), Connection: int(p.ch.conn.number), Producer: &lane, Text: text})
+	e.failed(manifest.Failure{AtNS: e.clock.Now(), Connection: p.spec.Connection, Producer: &lane, Text: text})
 	p.halt()
 	e.wakeMain()
 }

@@ -76,7 +76,7 @@ func (r *run) ownerOf(q *manifest.Queue, queue int) *conn {
 	}
 	for _, s := range r.consumers {
 		if slices.Contains(s.spec.Queues, queue) {
-			return r.conns[s.spec.Connection]
+			return r.conn(s.spec.Connection)
 		}
 	}
 	return nil

@@ -87,7 +87,7 @@ func (x *exits) end() {
 // quiet reports whether the consumer has been idle for long enough.
 func (w *exitWatch) quiet(s *consumer, now int64) bool {
 	begun := s.begun.Load()
-	if begun == 0 || !s.live() {
+	if begun == 0 || !s.live() || s.mending.Load() {
 		return false
 	}
 	received, worked := s.count.received.Load(), s.count.worked.Load()
@@ -105,7 +105,7 @@ func (r *run) exit(ctx context.Context, s *consumer, w *exitWatch) {
 		return
 	}
 	s.flushAcks.Store(true)
-	s.ch.conn.poke()
+	s.current.Load().conn.poke()
 	if r.cancel(ctx, s) != nil {
 		return // the channel is gone, or the broker mute: the lane's end says so
 	}
@@ -122,7 +122,7 @@ func (r *run) exit(ctx context.Context, s *consumer, w *exitWatch) {
 // anyEmpty reports whether a queue of the consumer has nothing ready. Unacked messages are not seen that way.
 func anyEmpty(ctx context.Context, s *consumer) bool {
 	for i := range s.queues {
-		if ready, _, err := askQueue(ctx, s.ch, s.queues[i].name); err == nil && ready == 0 {
+		if ready, _, err := askQueue(ctx, s.current.Load(), s.eng.queueName(int(s.queues[i].queue))); err == nil && ready == 0 {
 			return true
 		}
 	}
@@ -135,14 +135,14 @@ func (r *run) cancel(ctx context.Context, s *consumer) error {
 	for k := range s.queues {
 		q := &s.queues[k]
 		q.state.CompareAndSwap(notYet, cancelled)
-		if s.ch.isGone() || !q.state.CompareAndSwap(subscribed, cancelled) || s.polls != nil {
+		if s.current.Load().isGone() || !q.state.CompareAndSwap(subscribed, cancelled) || s.polls != nil {
 			continue
 		}
 		if err := s.cancelOne(ctx, k); err != nil {
 			return err
 		}
 	}
-	for s.polls != nil && s.polls.asking.Load() && !s.ch.isGone() {
+	for s.polls != nil && s.polls.asking.Load() && !s.current.Load().isGone() {
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}

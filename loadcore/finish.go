@@ -72,6 +72,7 @@ func (c *conn) pauseReading() {
 func (c *conn) chore() {
 	c.at = c.eng.clock.Now()
 	c.armed = math.MaxInt64
+	c.orders.carryOut()
 	for i := range c.lanes {
 		if ch := c.lanes[i].Load(); ch != nil && ch.consumer != nil {
 			ch.consumer.attend()

@@ -24,7 +24,7 @@ func takeDelivery(t *testing.T, frames []byte, most int) event.Delivery {
 	e, _ := bare(nil, []manifest.Consumer{{AutoAck: true}})
 	rec := &memory{}
 	e.rec = rec
-	c := e.conns[0]
+	c := e.conn(0)
 	var kept []byte
 	for len(frames) > 0 {
 		n := min(most, len(frames))
@@ -119,7 +119,7 @@ func TestHeadersWithoutAStamp(t *testing.T) {
 	frames := delivered(1, &wire.Properties{Headers: wire.Table{{Key: StampHeaderName, Value: stampHeader(body, Stamp{Tag: 1, Seq: 2})}}}, body, 4096)
 	frames = append(frames, delivered(2, nil, stamped, 4096)...)
 	frames = append(frames, delivered(3, nil, nil, 4096)...)
-	if err := e.conns[0].feed(frames); err != nil {
+	if err := e.conn(0).feed(frames); err != nil {
 		t.Fatal(err)
 	}
 	rows := rec.deliveries[0].Rows

@@ -32,6 +32,9 @@ func (e *engine) newProducer(index int, spec *manifest.Producer) *producer {
 	}
 	p.sends = event.Sends{Producer: uint16(index), Size: uint32(spec.Size), Route: uint16(spec.Route)}
 	p.confirms.batch.Producer = uint16(index)
+	if p.timed && e.plan.Republish && p.win != nil {
+		p.dues = &dueRing{dues: make([]int64, p.win.mask+1), mask: p.win.mask}
+	}
 	return p
 }
 
@@ -117,7 +120,7 @@ func (s *consumer) finish(dst []byte) []byte {
 
 // cancelOne cancels one subscription and waits for the answer.
 func (s *consumer) cancelOne(ctx context.Context, i int) error {
-	_, err := s.ch.call(ctx, &wire.BasicCancel{ConsumerTag: consumerTag(i)}, wire.BasicCancelOkID)
+	_, err := s.current.Load().call(ctx, &wire.BasicCancel{ConsumerTag: consumerTag(i)}, wire.BasicCancelOkID)
 	return err
 }
 
@@ -133,9 +136,14 @@ func (s *consumer) cancelledByBroker(tag string) {
 	if err != nil {
 		return // not ours, nothing to stop
 	}
-	s.queues[i].state.Store(cancelled)
+	consumed := s.queues[i].state.Swap(notYet) == subscribed
 	why := loss{text: "the broker cancelled the consumer of queue " + s.queues[i].name}
-	s.eng.laneEvent(s.ch, event.ConsumerCancelled, why)
+	f := s.eng.laneEvent(s.ch, event.ConsumerCancelled, why)
+	if consumed && s.eng.mending[s.ch.conn.number].loseConsumer(s, why) {
+		return
+	}
+	s.queues[i].state.Store(cancelled)
+	s.eng.laneFailed(f)
 	for k := range s.queues {
 		if s.queues[k].state.Load() == subscribed {
 			return

@@ -184,7 +184,7 @@ func TestGivenBodiesAreShared(t *testing.T) {
 	plan.Bodies = [][]byte{make([]byte, largest)}
 	bytes := allocated(func() {
 		e, _, _ := barePlan(t, plan)
-		e.conns[0].link.sock, e.conns[0].out.sock = sink{}, sink{}
+		e.conn(0).link.sock, e.conn(0).out.sock = sink{}, sink{}
 		for _, p := range e.producers {
 			n := p.take()
 			p.stamp(n)

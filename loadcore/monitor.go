@@ -56,7 +56,7 @@ func (e *engine) monitor(done <-chan struct{}) {
 		now := e.clock.Now()
 		for range portion(len(e.conns)) {
 			conn = (conn + 1) % len(e.conns)
-			if c := e.conns[conn]; c.opened.Load() && c.usable() {
+			if c := e.conn(conn); c.opened.Load() && c.usable() {
 				c.look(now)
 			}
 		}
@@ -121,7 +121,7 @@ func (e *engine) lookAtConfirms(p *producer, w *confirmWatch, now int64) {
 		return
 	}
 	tail, waits := p.oldest()
-	if tail != w.tail || !waits || p.ch.conn.current() == event.Blocked {
+	if tail != w.tail || !waits || p.current.Load().conn.current() == event.Blocked {
 		w.tail, w.since = tail, now
 		return
 	}

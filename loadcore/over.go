@@ -18,6 +18,8 @@ const (
 	StopEmpty       = "the queues of all consumers are empty"
 	// StopLimits: consumers ended by themselves, some for another reason than the others.
 	StopLimits = "all consumers have ended: message limit reached, idle or queues empty"
+	// StopDisconnected begins the reason with DisconnectFail; what was lost follows.
+	StopDisconnected = "disconnected"
 	// StopRecording begins the reason where the recorder failed; ": " and its error follow. Run returns the same as its error.
 	StopRecording = "recording failed"
 )
@@ -81,7 +83,7 @@ func (r *run) anyShort() bool {
 
 func (r *run) anyHalted() bool {
 	for _, p := range r.producers {
-		if p.halted.Load() {
+		if p.halted.Load() && !p.cut.Load() {
 			return true
 		}
 	}

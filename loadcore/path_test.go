@@ -52,7 +52,7 @@ func bare(producers []manifest.Producer, consumers []manifest.Consumer) (*engine
 	}
 	plan.Connections = 1
 	e := newEngine(plan, rec)
-	c := e.conns[0]
+	c := e.conn(0)
 	c.enter(event.Connecting, loss{})
 	c.link = &link{tcp: sink{}, sock: sink{}, limits: wire.Limits{FrameMax: 131072, ChannelMax: 2047}}
 	c.out = newOutbox(e.clock, c.link, c.fail)
@@ -95,7 +95,7 @@ func TestConsumePathAllocatesNothing(t *testing.T) {
 	}
 	for _, every := range []int{1, 100} {
 		e, rec := bare(nil, []manifest.Consumer{{AckEvery: every}})
-		c, s := e.conns[0], e.consumers[0]
+		c, s := e.conn(0), e.consumers[0]
 		frames := deliveries(nil, 1, pathBatch, 12)
 		allocs := testing.AllocsPerRun(100, func() {
 			s.tag, s.acked = 0, 0 // the same tags once more
@@ -138,7 +138,7 @@ func TestPublishPathAllocatesNothing(t *testing.T) {
 			}
 			if p.win != nil { // keep the window open
 				acks = wire.AppendAck(acks[:0], 1, p.win.head.Load()-1, true)
-				if err := e.conns[0].feed(acks); err != nil {
+				if err := e.conn(0).feed(acks); err != nil {
 					t.Fatal(err)
 				}
 			}
@@ -157,7 +157,7 @@ func TestConfirmPathAllocatesNothing(t *testing.T) {
 		t.Skip("allocations are counted without the race detector")
 	}
 	e, rec := bare([]manifest.Producer{{Size: 12, Confirm: 1000}}, nil)
-	c, p := e.conns[0], e.producers[0]
+	c, p := e.conn(0), e.producers[0]
 	var frames []byte
 	allocs := testing.AllocsPerRun(100, func() {
 		first := p.win.head.Load()

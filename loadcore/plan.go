@@ -62,6 +62,14 @@ type Plan struct {
 	// more than CloseTimeout.
 	EndTimeout time.Duration
 
+	// OnDisconnect is what is done about connections that are lost. With DisconnectReconnect an attempt to open one again waits
+	// for ReconnectDelay first (zero: DefaultReconnectDelay), and ReconnectTime after the loss there are no more of them (0:
+	// DefaultReconnectTime). Republish then sends again what was left in doubt, under the same identity.
+	OnDisconnect   OnDisconnect
+	ReconnectDelay Backoff
+	ReconnectTime  time.Duration
+	Republish      bool
+
 	// FrameMax (bytes), ChannelMax and Heartbeat are asked for; what the broker and the endpoint's own query options
 	// allow is the limit. A negative Heartbeat asks for none.
 	FrameMax   uint32

@@ -39,8 +39,8 @@ func (s *consumer) got(args []byte) error {
 	if s.polls == nil || !s.polls.asking.Load() {
 		return unasked(wire.BasicGetOkID, s.ch)
 	}
-	if ok.DeliveryTag != s.tag+1 {
-		return fmt.Errorf("the broker sent delivery tag %d on channel %d after %d", ok.DeliveryTag, s.ch.number, s.tag)
+	if ok.DeliveryTag+s.shift != s.tag+1 {
+		return fmt.Errorf("the broker sent delivery tag %d on channel %d after %d", ok.DeliveryTag, s.ch.number, s.tag-s.shift)
 	}
 	s.local = s.polls.last
 	s.redelivered = ok.Redelivered

@@ -50,6 +50,7 @@ type Counts struct {
 	Unconfirmed     int64 // sent with confirms on and not settled yet
 	Committed       int64 // messages of transactions that were committed
 	Uncommitted     int64 // sent in transactions and not committed yet
+	InDoubt         int64 // of Sent: lost their channel before they had an answer
 	Received        int64
 	Acked           int64
 }
@@ -72,7 +73,7 @@ func (p *Progress) Snapshot() Counts {
 			c.ConsumersActive++
 		}
 		c.Received += s.count.received.Load()
-		c.Acked += s.count.acked.Load()
+		c.Acked += s.count.acked.Load() - s.count.abandoned.Load()
 	}
 	for _, p := range e.producers {
 		c.Confirmed += p.count.confirmed.Load()
@@ -84,7 +85,8 @@ func (p *Progress) Snapshot() Counts {
 		} else {
 			c.Unconfirmed += int64(p.unsettled())
 		}
-		c.Sent += p.count.sent.Load()
+		c.Sent += p.count.sent.Load() - p.count.republished.Load()
+		c.InDoubt += p.count.inDoubt.Load()
 	}
 	return c
 }

@@ -14,7 +14,7 @@ type producer struct {
 	eng   *engine
 	index uint16
 	spec  *manifest.Producer
-	ch    *channel
+	ch    *channel // for who drives the producer, and for who reads; for others: current
 
 	enc     *encoder
 	win     *window      // nil without confirms
@@ -29,10 +29,12 @@ type producer struct {
 	due     []int64
 	sends   event.Sends
 
+	current atomicChannel
 	sleeper
 	sharing
 	parked atomic.Bool // waits for the window, or for channel.flow
 	halted atomic.Bool // its channel or connection is gone, or it is told to stop at once
+	recoverable
 	paused atomic.Bool // by channel.flow
 
 	confirms confirms
@@ -46,7 +48,8 @@ type producerCount struct {
 	_                           [48]byte
 	confirmed, nacked, returned atomic.Int64
 	committed                   atomic.Int64
-	_                           [32]byte
+	inDoubt, republished        atomic.Int64
+	_                           [16]byte
 }
 
 // How long after the end of publishing a late producer may still send what was due before the end, so that a run of T
@@ -68,12 +71,12 @@ func (p *producer) publish() {
 			break
 		}
 		p.stamp(n)
-		if !p.send(n) {
+		if !p.send(n) && !p.cut.Load() {
 			break
 		}
 	}
 	p.commitTail()
-	if p.timed && !p.halted.Load() {
+	if p.timed && !p.ended.Load() {
 		p.recordNotSent()
 	}
 }
@@ -98,10 +101,14 @@ type pause struct {
 
 // next decides how many messages go out now, as take does, but does not wait: with none and more, w is to be waited for.
 func (p *producer) next() (n int, w pause, more bool) {
+	switch {
+	case p.halted.Load():
+		return p.standAside()
+	case p.seq >= p.limit:
+		return 0, w, false
+	}
 	p.resize()
 	switch {
-	case p.halted.Load() || p.seq >= p.limit:
-		return 0, w, false
 	case p.timed:
 		return p.nextDue(p.room())
 	case p.eng.stopped.Load():
@@ -186,6 +193,10 @@ func (p *producer) awake() {
 
 // reserve waits for room in the record; false if there is none to be had.
 func (p *producer) reserve(n int) bool {
+	if p.credit > 0 {
+		used := min(n, p.credit)
+		n, p.credit = n-used, p.credit-used
+	}
 	if p.eng.rec.TryReserve(n) {
 		return true
 	}
@@ -218,11 +229,11 @@ func (p *producer) begin(n int) bool {
 	out := p.ch.conn.out
 	if p.halted.Load() { // nothing may follow the close-ok of a channel, see channel.shut
 		out.unlock()
-		p.record(0, n, 0)
+		p.unsent(0, n)
 		return false
 	}
 	if p.win != nil {
-		p.win.publish(n)
+		p.register(n)
 	}
 	p.sends.Sent = p.eng.clock.Now()
 	out.begin(p.sends.Sent)
@@ -242,9 +253,11 @@ func (p *producer) written(n, bytes int, err error) bool {
 		if p.win != nil {
 			p.win.withdraw(n - begun)
 		}
-		p.record(begun, n-begun, bytes)
+		p.recordBegun(begun, n, bytes)
 		p.ch.conn.awaitLastWords()
 		p.ch.conn.fail(err)
+		<-p.ch.gone // it is known what becomes of the producer
+		p.unsent(begun, n-begun)
 		return false
 	}
 	p.record(n, 0, bytes)
@@ -252,6 +265,23 @@ func (p *producer) written(n, bytes int, err error) bool {
 		p.commit()
 	}
 	return true
+}
+
+// recordBegun records the first messages of a batch whose write call has failed, and leaves the columns of the others.
+func (p *producer) recordBegun(begun, n, bytes int) {
+	rest := p.sends
+	p.record(begun, 0, bytes)
+	p.sends.Due, p.sends.Sizes, p.sends.Routes = from(rest.Due, begun), from(rest.Sizes, begun), from(rest.Routes, begun)
+}
+
+// unsent says what becomes of the last n messages of a batch that could not be sent, after begun that could: where the producer
+// goes on later they are sent then, else they are recorded as not sent.
+func (p *producer) unsent(begun, n int) {
+	if p.cut.Load() {
+		p.putBack(begun, n)
+	} else {
+		p.record(0, n, 0)
+	}
 }
 
 // record records the messages of a batch: those that were sent, and then those that could not be.
@@ -264,6 +294,9 @@ func (p *producer) record(sent, unsent, bytes int) {
 		p.eng.rec.Sends(s)
 		if p.tx != nil {
 			p.tx.sent(p.seq, sent)
+			if p.eng.plan.Republish {
+				p.tx.dues = append(p.tx.dues, s.Due...)
+			}
 		}
 		p.seq += uint64(sent)
 		p.count.sent.Store(p.count.sent.Load() + int64(sent))
@@ -274,6 +307,9 @@ func (p *producer) record(sent, unsent, bytes int) {
 		s.First, s.N, s.Bytes, s.Sent, s.Written = p.seq, unsent, 0, event.None, event.None
 		p.eng.rec.Sends(s)
 		p.seq += uint64(unsent)
+		if p.win != nil {
+			p.win.jump(p.seq) // a number without a tag
+		}
 		p.count.notSent.Store(p.count.notSent.Load() + int64(unsent))
 	}
 }
@@ -295,6 +331,8 @@ func from[T any](column []T, n int) []T {
 
 // halt stops the producer as soon as the write call that may be under way returns.
 func (p *producer) halt() {
+	p.ended.Store(true)
+	p.cut.Store(false)
 	p.halted.Store(true)
 	p.awake()
 }

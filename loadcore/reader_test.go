@@ -63,7 +63,7 @@ func TestReadsCutAnywhere(t *testing.T) {
 		e, _ := bare(nil, []manifest.Consumer{{AckEvery: 1}})
 		rec := &memory{}
 		e.rec = rec
-		c := e.conns[0]
+		c := e.conn(0)
 		socket := &choppy{rng: rand.New(rand.NewPCG(seed, 3)), most: 1 << (seed % 18), left: frames}
 		c.link.sock, c.link.limits.FrameMax = socket, frameMax
 		c.in.buf = nil
@@ -89,7 +89,7 @@ func TestReadsCutAnywhere(t *testing.T) {
 // A method frame larger than the read buffer is waited for in a larger one, bounded by frame-max.
 func TestLargeMethodFrame(t *testing.T) {
 	e, _ := bare(nil, []manifest.Consumer{{AckEvery: 1}})
-	c := e.conns[0]
+	c := e.conn(0)
 	table := wire.Table{{Key: "k", Value: string(make([]byte, 100_000))}}
 	frames := wire.AppendMethod(nil, 0, &wire.ConnectionStart{ServerProperties: table})
 	c.link.sock = &choppy{rng: rand.New(rand.NewPCG(1, 1)), most: 5000, left: frames}
@@ -107,7 +107,7 @@ func FuzzReader(f *testing.F) {
 	f.Add(wire.AppendBody(wire.AppendHeader(wire.AppendReturn(nil, 2, 312, "NO_ROUTE", nil, nil), 2, 12, nil), 2, make([]byte, 12), 4096), uint16(20))
 	f.Fuzz(func(t *testing.T, frames []byte, cut uint16) {
 		e, _ := bare([]manifest.Producer{{Size: 12, Confirm: 10}}, []manifest.Consumer{{AckEvery: 2}})
-		c := e.conns[0]
+		c := e.conn(0)
 		e.producers[0].win.publish(5)
 		c.link.sock = &choppy{rng: rand.New(rand.NewPCG(1, 1)), most: int(cut) + 1, left: frames}
 		c.readers.Add(1)

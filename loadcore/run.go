@@ -186,6 +186,7 @@ func (r *run) begin() {
 // published is called once a producer has ended.
 func (e *engine) published(p *producer) {
 	p.seen.begin(waitNoMore, e.clock.Now())
+	p.done.Store(true)
 	if p.seq > event.MaxSequence {
 		e.producerFailed(p, fmt.Sprintf("the sequence of a producer ends after %d messages", uint64(event.MaxSequence)+1))
 	}
@@ -236,7 +237,7 @@ func (r *run) haltWrites() {
 		return
 	}
 	r.haltProducers()
-	for _, c := range r.conns {
+	for _, c := range r.connections() {
 		if c.opened.Load() && c.out.busy.Load() != 0 {
 			c.fail(errors.New("publishing was to stop, and the broker did not take what was being written"))
 		}
@@ -246,7 +247,7 @@ func (r *run) haltWrites() {
 // confirmed reports whether no producer that still can waits for a confirm.
 func (r *run) confirmed() bool {
 	for _, p := range r.producers {
-		if !p.halted.Load() && p.unsettled() > 0 {
+		if !p.halted.Load() && p.unsettled() > 0 || p.cut.Load() && r.plan.Republish {
 			return false
 		}
 	}
@@ -258,13 +259,15 @@ func (r *run) summarize() {
 	o := r.outcome
 	r.mu.Lock()
 	r.describeLosses()
-	o.StopReason, o.Failures = r.reason, r.failures
+	o.StopReason, o.Failures, o.Recoveries = r.reason, r.failures, r.recoveries
 	r.mu.Unlock()
 	if o.StopReason == StopSent {
 		o.StopReason += r.limitsMissed()
 	}
 	for _, p := range r.producers {
-		o.Sent += p.count.sent.Load()
+		o.Sent += p.count.sent.Load() - p.count.republished.Load()
+		o.InDoubt += p.count.inDoubt.Load()
+		o.Republished += p.count.republished.Load()
 		o.NotSent += p.count.notSent.Load()
 		o.Confirmed += p.count.confirmed.Load()
 		o.Nacked += p.count.nacked.Load()
@@ -278,7 +281,7 @@ func (r *run) summarize() {
 	for _, s := range r.consumers {
 		o.Received += int64(s.tag)
 		if !s.spec.AutoAck {
-			o.Acked += int64(s.settled())
+			o.Acked += int64(s.settled()) - s.count.abandoned.Load()
 		}
 	}
 	o.Ends = r.ends()

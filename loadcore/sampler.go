@@ -58,7 +58,7 @@ func (e *engine) newSampler(barrier int64) *sampler {
 	for _, p := range e.producers {
 		p.seen.lateMax.Store(lateNone)
 	}
-	for i, c := range e.conns {
+	for i, c := range e.connections() {
 		s.readConn(c, &s.conns[i]) // what came before does not count
 		if len(c.lanePlan) > 0 && c.lanePlan[0].producer != nil && i < unsentConnections && c.link != nil {
 			s.unsent.add(c.link.tcp)
@@ -109,7 +109,7 @@ func (s *sampler) sample() {
 	for i, p := range s.eng.producers {
 		s.readProducer(p, &s.producers[i])
 	}
-	for i, c := range s.eng.conns {
+	for i, c := range s.eng.connections() {
 		s.readConn(c, &s.conns[i])
 	}
 	if bytes, ok := s.unsent.most(); ok {

@@ -72,7 +72,7 @@ func (s *scheduler) run() {
 		}
 		for i := range n {
 			if number := s.poll.ready(i); number >= 0 {
-				s.readable(s.eng.conns[number])
+				s.readable(s.eng.conn(number))
 			}
 		}
 		if len(s.held) > 0 {
@@ -196,7 +196,7 @@ func (s *scheduler) stop() {
 
 // abandon gives up all connections: the system does not tell about them any more. What is left is to end them.
 func (s *scheduler) abandon(why error) {
-	for _, c := range s.eng.conns {
+	for _, c := range s.eng.connections() {
 		if c.shared == s && c.usable() {
 			c.fail(why)
 		}

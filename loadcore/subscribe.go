@@ -33,8 +33,12 @@ func (s *consumer) prepare(ctx context.Context) error {
 		}
 		s.tx.frame = wire.AppendMethod(nil, s.ch.number, &wire.TxCommit{})
 	}
-	if s.spec.Polling {
+	switch {
+	case !s.spec.Polling:
+	case s.polls == nil:
 		s.polls = newPolls(s)
+	default:
+		s.polls.gets = newPolls(s).gets // the queue may have another name
 	}
 	return nil
 }
@@ -43,27 +47,29 @@ func (s *consumer) prepare(ctx context.Context) error {
 // part of no rate before.
 func (s *consumer) beginsLater() bool { return s.spec.StartDelayNS > 0 || s.spec.Polling }
 
-// subscribe starts consuming; deliveries may come before it returns.
+// subscribe starts consuming what the consumer does not consume yet, and was not kept from; deliveries may come before it returns.
 func (s *consumer) subscribe(ctx context.Context) error {
 	o := s.eng.plan.connectOptions(0)
 	ctx, cancel := context.WithTimeout(ctx, o.Timeout)
 	defer cancel()
+	s.wanted.Store(true) // before the channel is looked at: see restoreLane
+	ch := s.current.Load()
 	args := tableOf(s.spec.Arguments)
 	for i := range s.queues {
 		q := &s.queues[i]
-		q.state.Store(subscribed)
-		if s.spec.Polling {
+		if !q.state.CompareAndSwap(notYet, subscribed) || s.spec.Polling {
 			continue
 		}
-		m := &wire.BasicConsume{Queue: q.name, ConsumerTag: consumerTag(i), NoAck: s.spec.AutoAck, Arguments: args}
-		if _, err := s.ch.call(ctx, m, wire.BasicConsumeOkID); err != nil {
-			q.state.Store(notYet)
-			return s.ch.conn.laneError(fmt.Errorf("consumer %d, queue %s: %w", s.index, q.name, err), o)
+		name := s.eng.queueName(int(q.queue))
+		m := &wire.BasicConsume{Queue: name, ConsumerTag: consumerTag(i), NoAck: s.spec.AutoAck, Arguments: args}
+		if _, err := ch.call(ctx, m, wire.BasicConsumeOkID); err != nil {
+			q.state.CompareAndSwap(subscribed, notYet)
+			return ch.conn.laneError(fmt.Errorf("consumer %d, queue %s: %w", s.index, name, err), o)
 		}
 	}
-	s.begun.Store(s.eng.clock.Now())
+	s.begun.CompareAndSwap(0, s.eng.clock.Now())
 	if s.spec.Polling {
-		s.ch.conn.poke()
+		ch.conn.poke()
 	}
 	return nil
 }
@@ -124,7 +130,7 @@ func (st *starter) run(r *run, barrier int64) {
 		}
 		forEach(n, askAtOnce, func(i int) error {
 			s := rest[i]
-			if err := s.subscribe(r.draining); err != nil && !s.ch.isGone() { // the end of a channel is reported already
+			if err := s.subscribe(r.draining); err != nil && !s.current.Load().isGone() { // the end of a channel is reported already
 				lane := int(s.index)
 				r.failed(manifest.Failure{AtNS: r.clock.Now(), Connection: s.spec.Connection, Consumer: &lane, Text: err.Error()})
 				r.consumerEnded(s)

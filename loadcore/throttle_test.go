@@ -16,7 +16,7 @@ import (
 // after five seconds.
 func TestThrottleResumes(t *testing.T) {
 	e, _ := bare(nil, []manifest.Consumer{{AutoAck: true, Work: []manifest.WorkStage{{WorkNS: 10 * milli}}}, {AutoAck: true, Work: []manifest.WorkStage{{WorkNS: 10 * milli}}}})
-	c, a, b := e.conns[0], e.consumers[0], e.consumers[1]
+	c, a, b := e.conn(0), e.consumers[0], e.consumers[1]
 	if c.throttle == nil {
 		t.Fatal("nothing is throttled")
 	}
@@ -51,7 +51,7 @@ func TestThrottleResumes(t *testing.T) {
 // Steps get larger while reads are filled and the work on them does not last, and smaller where it lasts long.
 func TestThrottleStep(t *testing.T) {
 	e, _ := bare(nil, []manifest.Consumer{{AutoAck: true, Work: []manifest.WorkStage{{WorkNS: milli}}}})
-	th, s := e.conns[0].throttle, e.consumers[0]
+	th, s := e.conn(0).throttle, e.consumers[0]
 	s.work.catchUp(0, 0)
 	var steps []int
 	for _, read := range []struct {

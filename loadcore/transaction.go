@@ -19,6 +19,7 @@ type transaction struct {
 	frame []byte // tx.commit
 
 	runs       []event.SettledRun // the messages of the transaction; gaps are slots that were not sent
+	dues       []int64            // their due times, where they may have to be sent again
 	open       int                // their number
 	committing atomic.Bool
 
@@ -84,7 +85,7 @@ func (t *transaction) release() {
 	t.answered = false
 	t.uncommitted.Add(-int64(t.open))
 	t.commits.Add(1)
-	t.runs, t.open = t.runs[:0], 0
+	t.runs, t.dues, t.open = t.runs[:0], t.dues[:0], 0
 	t.committing.Store(false)
 }
 

@@ -131,7 +131,7 @@ func (s *scheduler) lend(p *producer, do func()) {
 func (s *scheduler) finish(p *producer) {
 	s.forget(p)
 	p.commitTail()
-	if p.timed && !p.halted.Load() && !p.accounted && p.sched.due < s.eng.end.Load() && p.seq < p.limit {
+	if p.timed && !p.ended.Load() && !p.accounted && p.sched.due < s.eng.end.Load() && p.seq < p.limit {
 		p.accounted = true
 		s.lend(p, p.recordNotSent)
 		return

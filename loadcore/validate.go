@@ -18,10 +18,13 @@ func (p *Plan) withDefaults() *Plan {
 	for _, f := range []struct {
 		to *time.Duration
 		or time.Duration
-	}{{&d.ConfirmTimeout, DefaultConfirmTimeout}, {&d.DrainTimeout, DefaultDrainTimeout}, {&d.CloseTimeout, DefaultCloseTimeout}} {
+	}{{&d.ConfirmTimeout, DefaultConfirmTimeout}, {&d.DrainTimeout, DefaultDrainTimeout}, {&d.CloseTimeout, DefaultCloseTimeout}, {&d.ReconnectTime, DefaultReconnectTime}} {
 		if *f.to == 0 {
 			*f.to = f.or
 		}
+	}
+	if d.ReconnectDelay == (Backoff{}) {
+		d.ReconnectDelay = DefaultReconnectDelay
 	}
 	if d.secretTimeout == 0 {
 		d.secretTimeout = defaultSecretTimeout
@@ -95,7 +98,7 @@ func (p *Plan) Validate() error {
 	if len(p.Topology.Queues) > math.MaxUint16+1 || len(p.Topology.Routes) > math.MaxUint16+1 {
 		bad("the topology has %d queues and %d routes, at most %d of each fit the record", len(p.Topology.Queues), len(p.Topology.Routes), math.MaxUint16+1)
 	}
-	return errors.Join(append(errs, p.checkLanes(), p.checkExclusive())...)
+	return errors.Join(append(errs, p.checkLanes(), p.checkExclusive(), p.checkDisconnect())...)
 }
 
 // checkLanes returns the first error of a producer and the first of a consumer: one stands for all, as they are made from

@@ -95,10 +95,10 @@ func (s *producerSelf) wrote(b *event.Sends) {
 // waitsFor tells what a pause is.
 func (p *producer) waitsFor(w pause) waitFor {
 	switch {
+	case p.cut.Load() || w.forRoom && p.paused.Load():
+		return waitSocket
 	case !w.forRoom:
 		return waitSchedule
-	case p.paused.Load():
-		return waitSocket
 	}
 	return waitWindow
 }

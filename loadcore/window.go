@@ -13,8 +13,11 @@ import (
 //	        all settled  | some settled (bit)   | not published
 //
 // The producer moves head, before it writes: a confirm can come back before the write call has returned. All else
-// belongs to the connection's reader, which publishes tail and settled once per read for the producer to see. Delivery tag
-// t is message base+t-1 of the producer.
+// belongs to the connection's reader, which publishes tail and settled once per read for the producer to see. Tag t is
+// message base+t-1 of the producer, unless it has jumped: then that has to be translated (numbering).
+//
+// Tags go on where the producer gets another channel, on which the broker counts from 1 again: its delivery tag d is tag
+// shift+d. So an answer on the new channel can never meet a message of the old one (abandon).
 type window struct {
 	head    atomic.Uint64 // next tag to publish; the producer's
 	_       [56]byte      // keep the two sides on cache lines of their own
@@ -29,7 +32,9 @@ type window struct {
 	done uint64   // tags settled, not published yet
 
 	base          uint64 // message number of tag 1
+	shift         uint64 // tags of the channels before this one
 	contradictory uint64 // settlements of tags that were settled already
+	numbering     numbering
 }
 
 // newWindow makes a window of size messages (at least 1) for a channel whose first tag is message base.
@@ -60,6 +65,9 @@ func (w *window) open() int { return int(w.head.Load() - 1 - w.settled.Load()) }
 // publish registers n messages. The producer calls it before the write call that carries them.
 func (w *window) publish(n int) { w.head.Store(w.head.Load() + uint64(n)) }
 
+// published counts what was published on this channel.
+func (w *window) published() uint64 { return w.head.Load() - 1 - w.shift }
+
 // withdraw takes back the last n of the messages registered: the write call that was to carry them failed before it had begun
 // them, so that no confirm can come for them.
 func (w *window) withdraw(n int) { w.head.Store(w.head.Load() - uint64(n)) }
@@ -79,15 +87,16 @@ const (
 	neverIssued
 )
 
-// settle takes one frame and appends the runs of messages that it settles to runs. A tag that was settled before is
-// counted as contradictory and frees nothing; a multiple one below tail likewise, as nothing up to it is open.
+// settle takes one frame with the broker's delivery tag, and appends the runs of messages that it settles to runs. A tag that was
+// settled before is counted as contradictory and frees nothing; a multiple one below tail likewise, as nothing up to it is open.
 func (w *window) settle(runs []event.SettledRun, tag uint64, multiple bool, kind event.SettlementKind) ([]event.SettledRun, settleResult) {
 	head := w.head.Load()
 	if multiple && tag == 0 { // all that are outstanding
-		tag = head - 1
+		tag = head - 1 - w.shift
 	}
+	tag += w.shift
 	switch {
-	case tag >= head || tag == 0:
+	case tag >= head || tag == w.shift:
 		return runs, neverIssued
 	case tag < w.tail:
 		w.contradictory++
@@ -95,6 +104,11 @@ func (w *window) settle(runs []event.SettledRun, tag uint64, multiple bool, kind
 	case !multiple:
 		return w.settleOne(runs, tag, kind)
 	}
+	return w.settleUpTo(runs, tag, kind), settledSome
+}
+
+// settleUpTo settles everything that is open up to tag.
+func (w *window) settleUpTo(runs []event.SettledRun, tag uint64, kind event.SettlementKind) []event.SettledRun {
 	first, count := len(runs), uint64(0)
 	for t := w.tail; t <= tag; {
 		n := w.openRun(t, tag)
@@ -111,7 +125,19 @@ func (w *window) settle(runs []event.SettledRun, tag uint64, multiple bool, kind
 	}
 	w.done += count
 	w.clearTo(tag + 1)
-	return runs, settledSome
+	return runs
+}
+
+// abandon ends the window's channel: what is open is in doubt, and in the runs that it returns; the next channel's first tag is
+// that of the next message. For whoever owns both sides, as the channel is gone and the producer waits.
+func (w *window) abandon() []event.SettledRun {
+	runs := w.settleUpTo(nil, w.head.Load()-1, event.InDoubt)
+	for i := range runs {
+		runs[i].FrameMessages = 0
+	}
+	w.shift = w.head.Load() - 1
+	w.flush()
+	return runs
 }
 
 func (w *window) settleOne(runs []event.SettledRun, tag uint64, kind event.SettlementKind) ([]event.SettledRun, settleResult) {

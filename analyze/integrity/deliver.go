@@ -98,6 +98,7 @@ func (l *Ledger) intactOne(r *DeliveryRows, k int, p *producer, pg *page, a *arr
 			more = l.repeats.again(repeat{p, seq, d}, flagged, r.Received[k])
 		}
 		c.duplicates += more
+		l.suspected(p, seq, d, more, 0)
 		if more > 0 {
 			l.note(&l.total.duplicateFirst, l.exampleOf(r, k, p, d))
 		}
@@ -110,6 +111,7 @@ func (l *Ledger) intactOne(r *DeliveryRows, k int, p *producer, pg *page, a *arr
 	}
 	if seq+1 < ln.next && !flagged && !l.x.dests[d].unordered {
 		c.outOfOrder++
+		l.suspected(p, seq, d, 0, 1)
 		l.note(&l.total.outOfOrderFirst, l.exampleOf(r, k, p, d))
 	}
 	ln.next, ln.low = max(ln.next, seq+1), min(ln.low, seq)

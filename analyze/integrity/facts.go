@@ -35,6 +35,12 @@ type Facts struct {
 	Ended           []Ended
 	Cancelled       []Cancelled
 	ConnectionsLost int64
+	// Recovered are losses that were made good, OutageNS how long that took together, Recoveries what to say of each.
+	Recovered  int64
+	OutageNS   int64
+	Recoveries []string
+	// Away are consumers whose channel was lost, or cancelled, for a time or for good.
+	Away            []Away
 	BlockedNS       int64 // connection.blocked, over all connections
 	Blocked         int64 // times
 	StallNS         int64 // publishing waited for the recorder
@@ -63,6 +69,20 @@ type Facts struct {
 	// middle of the window.
 	Backlog       *int64
 	BacklogBefore int64
+}
+
+// Away is a consumer that was not there for a time.
+type Away struct{ Capture, Consumer int }
+
+// away counts the consumers of a queue that were not there for a time, and tells whether one of them acks automatically.
+func (f *Facts) away(q *queue) (n int, automatic bool) {
+	for _, c := range q.consumers {
+		if slices.Contains(f.Away, Away{c.capture, c.number}) {
+			n++
+			automatic = automatic || c.AutoAck
+		}
+	}
+	return n, automatic
 }
 
 // Ended is one thing that ended early.

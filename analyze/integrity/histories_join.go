@@ -56,6 +56,10 @@ func (h *Histories) Settlements(r *SettlementRows) {
 	for i, seq := range r.Seq {
 		p := h.records(h.l.producer(r.Capture, r.Producer[i], false))
 		pg, slot := h.record(p, seq)
+		if event.SettlementKind(r.Kind[i]) == event.InDoubt { // no answer
+			h.done(p, seq)
+			continue
+		}
 		if event.SettlementKind(r.Kind[i]) == event.Return {
 			if back := h.column(&pg.returned, event.None); back[slot] == event.None {
 				back[slot] = r.At[i]

@@ -149,7 +149,7 @@ func (l *Ledger) putTimes(pg *page, slot int, sent, due []int64) {
 
 func (l *Ledger) sendOne(p *producer, pg *page, slot int, sent, due int64) {
 	if testBit(pg.sent, slot) {
-		l.total.repeatedSends++
+		l.sentAgain(pg, slot)
 		return
 	}
 	pg.seen++

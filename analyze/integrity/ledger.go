@@ -18,6 +18,8 @@
 // and a few bits for each message.
 package integrity
 
+import "leveret/analyze/result"
+
 // SendRows are rows of sends of one capture, all columns of the same length. Due and Sent are event.None where null.
 type SendRows struct {
 	Capture  int // index in the captures given
@@ -119,6 +121,7 @@ type Ledger struct {
 	total     totals
 	strays    []stray
 	repeats   repeats
+	suspects  map[repeat]suspect
 	turns     map[turnKey]*turn
 	watch     map[watched][]*example
 }
@@ -135,6 +138,7 @@ type totals struct {
 	nowhere                                int64 // of unknownRoute, received nowhere
 	repeatedSends                          int64 // rows of sends for a message that had one
 	contradictions                         int64 // answers to a message that had one
+	doubt                                  result.Doubt
 	otherQueue                             int64 // intact at a queue that the route does not lead to
 	duplicateFirst, outOfOrderFirst        []*example
 	corruptFirst, nackedFirst, returnFirst []*example

@@ -9,6 +9,8 @@ type page struct {
 	acked   []uint64
 	nacked  []uint64 // nil while there are none; so the next
 	returns []uint64
+	doubt   []uint64
+	again   []uint64 // sent a further time
 	first   arrivals // at one destination; most pages need no more
 	more    []arrivals
 

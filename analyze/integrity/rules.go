@@ -68,8 +68,16 @@ func (l *Ledger) eventRules(q *queue, f *Facts) (rules []string) {
 	if n := q.otherConsumers(); n > 0 {
 		rules = append(rules, fmt.Sprintf("another consumer: the queue had %s of other programs when the run began", result.Plural(n, "consumer")))
 	}
+	away, automatic := f.away(q)
+	if automatic {
+		rules = append(rules, "automatic acks: connections of its consumers were lost, and with them what was on its way there")
+	}
 	for _, d := range q.declared {
 		switch {
+		case d.AutoDelete && away > 0 && away >= len(q.consumers):
+			rules = append(rules, "auto-delete: every consumer of the queue was away for a time, and the queue goes with the last of them")
+		case d.Exclusive && away > 0:
+			rules = append(rules, "exclusive: the queue goes with its connection, which was lost")
 		case d.AutoDelete && ended > 0 && ended >= len(q.consumers):
 			rules = append(rules, "auto-delete: every consumer of the queue ended early, and the queue with the last of them")
 		case d.Exclusive && ended > 0:

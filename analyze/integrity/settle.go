@@ -17,6 +17,10 @@ func (l *Ledger) Settlements(r *SettlementRows) {
 
 func (l *Ledger) settle(p *producer, seq uint64, kind event.SettlementKind, at []int64) {
 	pg, slot, n := l.pageFor(p, seq>>l.shift), int(seq)&(l.size-1), len(at)
+	if kind == event.InDoubt { // no answer: one may come yet, to the message sent again
+		l.doubted(pg, slot, n)
+		return
+	}
 	commit := kind == event.Commit
 	switch {
 	case commit:

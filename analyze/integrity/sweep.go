@@ -60,6 +60,7 @@ func (l *Ledger) Finish(f *Facts) {
 			}
 		}
 	}
+	l.finishDoubts()
 	l.lookUp()
 }
 

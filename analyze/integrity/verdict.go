@@ -12,6 +12,7 @@ type Judgement struct {
 	Findings []result.Finding // worst first, never nil
 	Counts   result.Counts
 	Queues   []result.QueueCounts
+	Doubt    result.Doubt
 }
 
 // rank orders severities, the worst first.
@@ -22,13 +23,14 @@ var rank = map[result.Severity]int{
 // Judge gives counts, findings and verdict. Finish must have been called with the same facts.
 func (l *Ledger) Judge(f *Facts) Judgement {
 	ts := l.tallies(f)
-	j := Judgement{Verdict: result.Pass, Findings: []result.Finding{}, Counts: l.sum(ts)}
+	j := Judgement{Verdict: result.Pass, Findings: []result.Finding{}, Counts: l.sum(ts), Doubt: l.total.doubt}
 	for i := range ts {
 		j.Queues = append(j.Queues, result.QueueCounts{Queue: ts[i].queue.name, Type: ts[i].queue.kind, Counts: ts[i].Counts, RoutesUnknown: !l.RoutesKnown()})
 	}
 	r := &report{l: l, f: f, ts: ts, c: j.Counts}
 	r.messages()
 	r.recording()
+	r.losses()
 	r.course()
 	r.brokerSide()
 	r.notes()

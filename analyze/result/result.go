@@ -95,6 +95,8 @@ type Result struct {
 	BrokerSide *BrokerSide `json:"broker_side,omitempty"`
 	// Series are the latencies by interval in narrow buckets, where they were asked for, to compare runs with.
 	Series []Series `json:"-"`
+	// Disruption is what losses of connections did; nil where there were none.
+	Disruption *Disruption `json:"disruption,omitempty"`
 
 	// LimitedBy is what limited the run, as far as the record tells; "" if unknown.
 	LimitedBy string `json:"limited_by,omitempty"`

@@ -54,6 +54,9 @@ const (
 	Nack
 	Return // basic.return; the message is acked as well, in a settlement of its own
 	Commit // tx.commit-ok, for each message of the transaction; one that was returned has a settlement for that as well
+	// InDoubt is no answer: the channel was lost before there was one, so that nobody knows whether the broker has the message.
+	// It may be published once more under the same identity, and then have an answer after this.
+	InDoubt
 )
 
 // SettledRun is a run of consecutive messages of one producer that one frame settled: First to First+N-1.
@@ -66,10 +69,11 @@ type SettledRun struct {
 	FrameMessages uint32
 }
 
-// Settlements is what one read call brought for one producer: confirms, returns, or the answer to a commit.
+// Settlements is what one read call brought for one producer: confirms, returns, or the answer to a commit; or what the loss of
+// its channel left in doubt.
 type Settlements struct {
 	Producer uint16
-	At       int64 // clock read after the read call that delivered the frames
+	At       int64 // clock read after the read call that delivered the frames, or when the channel had ended
 	Runs     []SettledRun
 }
 
@@ -128,9 +132,11 @@ const (
 	// The following are no states of the connection but belong to its history.
 	ChannelClosed     // the broker closed a channel
 	ConsumerCancelled // the broker cancelled a consumer
+	// Recovered: after a loss all that the connection carries works again, or, where a lane is named, that lane.
+	Recovered
 )
 
-var stateNames = [...]string{"", "connecting", "open", "blocked", "closing", "closed", "lost", "channel closed", "consumer cancelled"}
+var stateNames = [...]string{"", "connecting", "open", "blocked", "closing", "closed", "lost", "channel closed", "consumer cancelled", "recovered"}
 
 func (s ConnectionState) String() string {
 	if int(s) < len(stateNames) {

@@ -6,6 +6,8 @@
 package manifest
 
 import (
+	"fmt"
+	"strings"
 	"time"
 
 	"leveret/capture/event"
@@ -333,6 +335,12 @@ type Outcome struct {
 	Interrupted bool `json:"interrupted"`
 	// Failures are the errors that ended lanes or connections early.
 	Failures []Failure `json:"failures,omitempty"`
+	// Recoveries are losses of connections, channels and subscriptions that were recovered, or could not be (and are then among
+	// the failures); at most the first 10,000 of them. InDoubt are messages that they left without an answer, Republished those
+	// that were sent again.
+	Recoveries  []Recovery `json:"recoveries,omitempty"`
+	InDoubt     int64      `json:"in_doubt,omitempty"`
+	Republished int64      `json:"republished,omitempty"`
 	// Drained is proved, not guessed (loadcore/drain.go says how); DrainNote says why it is not.
 	Drained   bool   `json:"drained"`
 	DrainNote string `json:"drain_note,omitempty"`
@@ -388,6 +396,45 @@ type Failure struct {
 	Consumer   *int   `json:"consumer,omitempty"`
 	Code       int    `json:"code,omitempty"`
 	Text       string `json:"text"`
+}
+
+// Recovery is one loss of a connection, or of a single lane where one is named, and what was done about it.
+type Recovery struct {
+	Connection int   `json:"connection"`
+	Producer   *int  `json:"producer,omitempty"`
+	Consumer   *int  `json:"consumer,omitempty"`
+	LostNS     int64 `json:"lost_ns"`
+	// OpenNS is when the connection was open again, RecoveredNS when all that it carries worked again; event.None: it never was.
+	OpenNS      int64  `json:"open_ns"`
+	RecoveredNS int64  `json:"recovered_ns"`
+	Attempts    int    `json:"attempts"`
+	Endpoint    string `json:"endpoint,omitempty"` // where it was opened
+	Code        int    `json:"code,omitempty"`
+	Text        string `json:"text"`
+	// InDoubt and Republished count messages, Unacked deliveries that went back to the broker.
+	InDoubt     int64 `json:"in_doubt"`
+	Republished int64 `json:"republished,omitempty"`
+	Unacked     int64 `json:"unacked"`
+}
+
+// Describe says how it went, without what was lost.
+func (r *Recovery) Describe() string {
+	text := fmt.Sprintf("after %.3f s, %d attempts", float64(r.RecoveredNS-r.LostNS)/1e9, r.Attempts)
+	if r.Attempts == 1 {
+		text = strings.TrimSuffix(text, "s")
+	}
+	if r.Endpoint != "" {
+		text += ", at " + r.Endpoint
+	}
+	for _, n := range []struct {
+		count int64
+		what  string
+	}{{r.InDoubt, "messages in doubt"}, {r.Republished, "sent again"}, {r.Unacked, "deliveries unacked"}} {
+		if n.count > 0 {
+			text += fmt.Sprintf(", %d %s", n.count, n.what)
+		}
+	}
+	return text
 }
 
 // Recording is what the recorder wrote.

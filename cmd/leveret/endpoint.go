@@ -86,14 +86,6 @@ func unlike(first, other *loadcore.Endpoint, uri string) string {
 // embedded: the run goes through the embedded broker.
 func embedded(o *options.Run) bool { return o.URI == "" && len(o.URIs) == 0 }
 
-// recoveryNote is for who asked for something that does not come.
-func recoveryNote(o *options.Run) string {
-	if o.ConnectionRecoveryInterval == "" || o.DisableConnectionRecovery {
-		return ""
-	}
-	return "--connection-recovery-interval has no effect: a connection that is lost is not opened again, and its producers and consumers end"
-}
-
 // redactURI is the URI as it may be shown. One that can't be read may hold a password anywhere, so nothing of it is shown.
 func redactURI(uri string) string {
 	if uri == "" {

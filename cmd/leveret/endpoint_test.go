@@ -198,20 +198,3 @@ func TestTLSFromTheCommandLine(t *testing.T) {
 		})
 	}
 }
-
-// What is asked for and does not come is said.
-func TestRecoveryIsNotPromised(t *testing.T) {
-	for _, c := range []struct {
-		args []string
-		said bool
-	}{{nil, false}, {[]string{"--connection-recovery-interval", "3-10"}, true}, {[]string{"--disable-connection-recovery"}, false}} {
-		_, _, dir := record(t, append(c.args, "--pmessages", "10", "--queue", "q")...)
-		m, err := readManifest(dir)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if said := slices.ContainsFunc(m.Notes, func(n string) bool { return strings.Contains(n, "is not opened again") }); said != c.said {
-			t.Errorf("%v: notes %q", c.args, m.Notes)
-		}
-	}
-}

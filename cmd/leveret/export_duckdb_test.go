@@ -149,7 +149,7 @@ func TestDuckDBAgrees(t *testing.T) {
 	duck := duckDB(t)
 	run := func(t *testing.T, args ...string) *opinion {
 		_, _, capture := record(t, append(args, "--producers", "4", "--consumers", "2", "--queue-pattern", "judged-%d", "--queue-pattern-from", "1", "--queue-pattern-to", "2",
-			"--confirm", "100", "--flag", "persistent", "--flag", "mandatory", "--auto-delete", "false", "--time", "1.8")...)
+			"--confirm", "100", "--flag", "persistent", "--flag", "mandatory", "--auto-delete", "false", "--time", "1.8", "--on-disconnect", "stop")...)
 		theirs, _ := secondOpinion(t, duck, capture)
 		return theirs
 	}

@@ -203,8 +203,8 @@ func (r *recording) prepare() error {
 	if err := r.prepareBrokerSide(); err != nil {
 		return err
 	}
-	if note := recoveryNote(o); note != "" {
-		r.connecting = append(r.connecting, note)
+	if err := o.Recovery.Check(r.given); err != nil {
+		return err
 	}
 	if o.ID == "" {
 		o.ID = "run-" + time.Now().Format("20060102-150405.000")
@@ -385,6 +385,7 @@ func planOf(o *options.Run, l *layout.Layout) (*loadcore.Plan, error) {
 		Allocation: loadcore.Allocation(o.ConnectionAllocation), AllocationSeed: o.Seed,
 		TCP: loadcore.TCPOptions{SendBuffer: int(o.TCPSendBuffer), ReceiveBuffer: int(o.TCPReceiveBuffer), Delay: !o.TCPNoDelay},
 	}
+	o.Recovery.Plan(p)
 	switch {
 	case o.Idle: // phases stand at the end of time
 	case o.RandomDelay > 0:

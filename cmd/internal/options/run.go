@@ -97,8 +97,7 @@ type Run struct {
 	ConsumerStartDelay   time.Duration
 	ExitWhen             string // "", idle, empty
 
-	DisableConnectionRecovery  bool
-	ConnectionRecoveryInterval string // N or MIN-MAX seconds
+	Recovery
 
 	Time            time.Duration
 	ConfirmTimeout  time.Duration
@@ -222,7 +221,7 @@ func NewRun(redactURI redactor) (*Set, *Run) {
 func (r *Run) rows(d dialect, redactURI redactor) []*Option {
 	var rows []*Option
 	for _, more := range [][]*Option{
-		r.brokerOptions(d, redactURI), r.transportOptions(d), r.oauth2Options(), r.managementOptions(), r.topologyOptions(), r.queueOptions(),
+		r.brokerOptions(d, redactURI), r.transportOptions(d), r.Recovery.options(d), r.oauth2Options(), r.managementOptions(), r.topologyOptions(), r.queueOptions(),
 		r.producerOptions(d), r.bodyOptions(d), r.Schedule.options(d), r.consumerOptions(d), r.ackOptions(), r.workOptions(),
 		r.limitOptions(d), r.instanceOptions(d), r.outputOptions(d), r.metricsOptions(), r.recordOptions(d), r.reportOptions(),
 	} {

@@ -1,0 +1,201 @@
+package analyze
+
+import (
+	"fmt"
+
+	"leveret/analyze/integrity"
+	"leveret/analyze/result"
+	"leveret/capture/event"
+)
+
+// mayHaveLost tells whether connections may have been lost.
+func (c *source) mayHaveLost() bool {
+	if c.manifest == nil || c.manifest.Outcome == nil {
+		return true
+	}
+	o := c.manifest.Outcome
+	return len(o.Failures)+len(o.Recoveries) > 0
+}
+
+// site is a connection, or a lane of it.
+type site struct {
+	capture            int
+	connection         uint32
+	producer, consumer uint32
+}
+
+func (c *change) site() site { return site{c.capture, c.connection, c.producer, c.consumer} }
+
+// whole reports whether it is a connection, and no lane.
+func (p site) whole() bool { return p.producer == event.NoLane && p.consumer == event.NoLane }
+
+// outages are the losses of a run, from the changes in order of time.
+type outages struct {
+	a    *analysis
+	open map[site]int // in list
+	list []result.Outage
+}
+
+// begins reports whether the change is a loss.
+func (c *change) begins() bool {
+	return c.state == event.Lost || c.state == event.ChannelClosed || c.state == event.ConsumerCancelled
+}
+
+// findOutages makes a list of the losses, and tells the facts of them. It returns the indexes of the changes that began one which was
+// never recovered.
+func (a *analysis) findOutages() (forGood map[int]bool) {
+	o := &outages{a: a, open: map[site]int{}}
+	began := map[site]int{} // index of the change
+	forGood = map[int]bool{}
+	for i := range a.course.changes {
+		c := &a.course.changes[i]
+		p := c.site()
+		at, open := o.open[p]
+		switch {
+		case c.begins() && !a.over(*c) && !open:
+			o.begin(c)
+			began[p], forGood[i] = i, true
+			if c.state == event.Lost {
+				a.facts.ConnectionsLost++
+			}
+		case open && c.state == event.Connecting:
+			o.list[at].Attempts++
+		case c.state == event.Recovered:
+			for q, n := range o.open { // a lane may be recovered with its connection
+				if q == p || p.whole() && q.capture == p.capture && q.connection == p.connection && !q.whole() {
+					o.end(q, n, c)
+					delete(forGood, began[q])
+				}
+			}
+		}
+	}
+	o.finish()
+	return forGood
+}
+
+func (o *outages) begin(c *change) {
+	x := result.Outage{Capture: c.capture, Connection: int(c.connection), LostNS: c.at, Code: int(c.code), Text: c.text}
+	for _, lane := range []struct {
+		number uint32
+		to     **int
+	}{{c.producer, &x.Producer}, {c.consumer, &x.Consumer}} {
+		if lane.number != event.NoLane {
+			n := int(lane.number)
+			*lane.to = &n
+		}
+	}
+	o.open[c.site()] = len(o.list)
+	o.list = append(o.list, x)
+	o.away(c)
+}
+
+// away notes which consumers are not there.
+func (o *outages) away(c *change) {
+	f, m := &o.a.facts, o.a.captures[c.capture].manifest
+	if c.consumer != event.NoLane {
+		f.Away = append(f.Away, integrity.Away{Capture: c.capture, Consumer: int(c.consumer)})
+	} else if m != nil && c.producer == event.NoLane {
+		for i := range m.Consumers {
+			if m.Consumers[i].Connection == int(c.connection) {
+				f.Away = append(f.Away, integrity.Away{Capture: c.capture, Consumer: i})
+			}
+		}
+	}
+}
+
+func (o *outages) end(p site, n int, c *change) {
+	x := &o.list[n]
+	at := c.at
+	x.RecoveredNS, x.DurationNS, x.Recovery = &at, at-x.LostNS, c.text
+	x.Attempts = max(x.Attempts, 1)
+	delete(o.open, p)
+}
+
+// finish ends what was never recovered at the end of the run, and hands everything over.
+func (o *outages) finish() {
+	f := &o.a.facts
+	for _, n := range o.open {
+		o.list[n].DurationNS = max(o.a.window.end-o.list[n].LostNS, 0)
+	}
+	for i := range o.list {
+		x := &o.list[i]
+		if x.RecoveredNS == nil {
+			continue
+		}
+		f.Recovered++
+		f.OutageNS += x.DurationNS
+		if len(f.Recoveries) < 4 {
+			f.Recoveries = append(f.Recoveries, fmt.Sprintf("%s %s after the start for %s%s", x.Where(), seconds(x.LostNS-o.a.window.runStart), seconds(x.DurationNS), because(x.Text)))
+		} else {
+			f.Recoveries = append(f.Recoveries, x.Where())
+		}
+	}
+	o.a.course.outages = o.list
+	f.Spans = append(f.Spans, o.spans()...)
+}
+
+func because(text string) string {
+	if text == "" {
+		return ""
+	}
+	return ": " + text
+}
+
+func seconds(ns int64) string { return fmt.Sprintf("%.3f s", float64(ns)/1e9) }
+
+// mostSpans is how many losses are marked one by one; more are marked together.
+const mostSpans = 8
+
+// spans are the times that charts mark.
+func (o *outages) spans() (spans []result.Span) {
+	for i := range o.list {
+		x := &o.list[i]
+		if x.RecoveredNS == nil && x.Producer != x.Consumer { // a lane that has ended
+			continue
+		}
+		s := result.Span{FromNS: x.LostNS, ToNS: x.LostNS + x.DurationNS, Kind: "lost", Text: x.Where() + " lost" + because(x.Text)}
+		if n := len(spans); len(o.list) > mostSpans && n > 0 && s.FromNS <= spans[n-1].ToNS {
+			spans[n-1].ToNS = max(spans[n-1].ToNS, s.ToNS)
+			spans[n-1].Text = "connections lost" + because(x.Text)
+			continue
+		}
+		spans = append(spans, s)
+	}
+	return spans
+}
+
+// disruption is what losses did to the run; nil where there were none.
+func (a *analysis) disruption() *result.Disruption {
+	list := a.course.outages
+	if len(list) == 0 {
+		return nil
+	}
+	d := &result.Disruption{Losses: int64(len(list)), FirstNS: list[0].LostNS, Doubt: a.judgement.Doubt, Outages: list[:min(len(list), result.MostOutages)]}
+	var down []result.Span
+	for i := range list {
+		x := &list[i]
+		to := x.LostNS + x.DurationNS
+		d.LastNS = max(d.LastNS, to)
+		d.Attempts += int64(x.Attempts)
+		if x.RecoveredNS != nil {
+			d.Recovered++
+		}
+		if n := len(down); n > 0 && x.LostNS <= down[n-1].ToNS {
+			down[n-1].ToNS = max(down[n-1].ToNS, to)
+		} else {
+			down = append(down, result.Span{FromNS: x.LostNS, ToNS: to})
+		}
+	}
+	for _, s := range down {
+		d.DownNS += s.ToNS - s.FromNS
+	}
+	if m := a.course.movement; m != nil {
+		if from, ns, ok := m.standstill(down); ok {
+			d.StandstillFromNS, d.StandstillNS = &from, &ns
+		}
+		if last := m.last(m.late, a.window.end); last != event.None && last >= d.FirstNS {
+			d.CaughtUpNS = &last
+		}
+	}
+	return d
+}

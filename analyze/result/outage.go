@@ -1,0 +1,74 @@
+package result
+
+import "fmt"
+
+// Disruption is what losses of connections did to a run. Times are on the record's clock.
+type Disruption struct {
+	// Losses of connections, and of single channels and subscriptions; Recovered of them before the run ended.
+	Losses    int64 `json:"losses"`
+	Recovered int64 `json:"recovered"`
+	Attempts  int64 `json:"attempts"` // to connect again
+	// FirstNS is the first loss, LastNS the last recovery, or the end of the run where something was never recovered.
+	FirstNS int64 `json:"first_ns"`
+	LastNS  int64 `json:"last_ns"`
+	// DownNS is the time in which at least one was lost.
+	DownNS int64 `json:"down_ns"`
+	// StandstillNS is the longest time without any confirm, refusal or delivery that touches a loss, to the millisecond, or to the
+	// 16,777,216th part of a run of more than four hours; nil where nothing ever moved. StandstillFromNS is its beginning.
+	StandstillNS     *int64 `json:"standstill_ns"`
+	StandstillFromNS *int64 `json:"standstill_from_ns"`
+	// CaughtUpNS is when the last message was sent that was over CatchUpNS late after the first loss; nil in closed loop, and
+	// where none was.
+	CaughtUpNS *int64 `json:"caught_up_ns"`
+	Doubt      Doubt  `json:"in_doubt"`
+	// Outages in order of time, the first MostOutages.
+	Outages []Outage `json:"outages"`
+}
+
+// MostOutages bounds the list of outages.
+const MostOutages = 1000
+
+// CatchUpNS is how late a message has to be sent for the run not to have caught up with its schedule.
+const CatchUpNS = 100_000_000
+
+// Outage is one loss.
+type Outage struct {
+	Capture    int   `json:"capture"` // index in the captures
+	Connection int   `json:"connection"`
+	Producer   *int  `json:"producer,omitempty"` // of a single channel
+	Consumer   *int  `json:"consumer,omitempty"`
+	LostNS     int64 `json:"lost_ns"`
+	// RecoveredNS is when all that it carries worked again; nil: not before the run ended. DurationNS counts to there.
+	RecoveredNS *int64 `json:"recovered_ns"`
+	DurationNS  int64  `json:"duration_ns"`
+	Attempts    int    `json:"attempts"`
+	Code        int    `json:"code,omitempty"`     // AMQP reply code; 0: none
+	Text        string `json:"text"`               // the broker's, or the cause
+	Recovery    string `json:"recovery,omitempty"` // how it was recovered, as recorded
+}
+
+// Where says what was lost: "connection 3", "producer 2".
+func (o *Outage) Where() string {
+	switch {
+	case o.Producer != nil:
+		return fmt.Sprintf("producer %d", *o.Producer)
+	case o.Consumer != nil:
+		return fmt.Sprintf("consumer %d", *o.Consumer)
+	}
+	return fmt.Sprintf("connection %d", o.Connection)
+}
+
+// Doubt counts messages that had no answer when their channel was lost, and what became of them: Republished were sent again (and
+// are among the others, too); Confirmed and Refused had an answer then; of those that never had one Received arrived all the
+// same, Missing did not, and of Unknown it is not known, as their queues were not drained. DuplicatedByRepublishing are deliveries
+// of messages that had arrived already.
+type Doubt struct {
+	Messages                 int64 `json:"messages"`
+	Republished              int64 `json:"republished"`
+	Confirmed                int64 `json:"confirmed"`
+	Refused                  int64 `json:"refused"`
+	Received                 int64 `json:"received"`
+	Missing                  int64 `json:"missing"`
+	Unknown                  int64 `json:"unknown"`
+	DuplicatedByRepublishing int64 `json:"duplicated_by_republishing"`
+}

@@ -1,0 +1,177 @@
+package loadcore
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+	"time"
+
+	"leveret/capture/manifest"
+	"leveret/loadcore/wire"
+)
+
+// The topology that a lane needs is made again on its own channel before it goes on: what a broker has forgotten in a restart,
+// what went with a connection (exclusive) or with the last consumer (auto-delete). What is still there is declared once more,
+// which changes nothing. Only what the run itself has declared is.
+
+// renaming is what queues that the broker has named are called now.
+type renaming struct {
+	mu    sync.Mutex // guards the following
+	names map[int]string
+	gone  map[int]bool // queues that were looked for and not found
+}
+
+// queueName is what a queue of the topology is called.
+func (e *engine) queueName(queue int) string {
+	e.renaming.mu.Lock()
+	defer e.renaming.mu.Unlock()
+	if name := e.renaming.names[queue]; name != "" {
+		return name
+	}
+	return e.plan.Topology.Queues[queue].Name
+}
+
+// redeclare makes what the lane of a channel publishes to or consumes from.
+func (e *engine) redeclare(ctx context.Context, ch *channel) error {
+	t := e.plan.Topology
+	if t.Strict {
+		return nil
+	}
+	var queues []int
+	var exchanges []string
+	switch {
+	case ch.consumer != nil:
+		queues = ch.consumer.spec.Queues
+	default:
+		for _, route := range t.Routes[ch.producer.spec.Route:][:max(ch.producer.spec.Routes, 1)] {
+			exchanges = append(exchanges, route.Exchange)
+			for _, q := range route.Queues {
+				if !slices.Contains(queues, q) && !t.Queues[q].Exclusive && !t.Queues[q].ServerNamed {
+					queues = append(queues, q)
+				}
+			}
+		}
+	}
+	var bindings []manifest.Binding
+	for _, b := range t.Bindings {
+		if slices.Contains(queues, b.Queue) {
+			bindings, exchanges = append(bindings, b), append(exchanges, b.Exchange)
+		}
+	}
+	for i := range t.Exchanges {
+		if x := &t.Exchanges[i]; x.Declare && slices.Contains(exchanges, x.Name) {
+			if err := redeclareExchange(ctx, ch, x); err != nil {
+				return err
+			}
+		}
+	}
+	for _, q := range queues {
+		if err := e.redeclareQueue(ctx, ch, q); err != nil {
+			return err
+		}
+	}
+	for _, b := range bindings {
+		name := e.queueName(b.Queue)
+		bind := &wire.QueueBind{Queue: name, Exchange: b.Exchange, RoutingKey: b.RoutingKey, Arguments: tableOf(b.Arguments)}
+		if _, err := ch.call(ctx, bind, wire.QueueBindOkID); err != nil {
+			return fmt.Errorf("binding queue %s to exchange %s again: %w", name, b.Exchange, err)
+		}
+	}
+	return nil
+}
+
+// redeclareExchange leaves those alone that every broker has.
+func redeclareExchange(ctx context.Context, ch *channel, x *manifest.Exchange) error {
+	if x.Name == "" || len(x.Name) > 4 && x.Name[:4] == "amq." {
+		return nil
+	}
+	m := &wire.ExchangeDeclare{Exchange: x.Name, Type: x.Type, Durable: x.Durable, AutoDelete: x.AutoDelete}
+	if _, err := ch.call(ctx, m, wire.ExchangeDeclareOkID); err != nil {
+		return fmt.Errorf("declaring exchange %s again: %w", x.Name, err)
+	}
+	return nil
+}
+
+// redeclareQueue declares a queue. One that the broker has named cannot be declared by that name: where it went with its
+// consumer, or is not found, it gets another one.
+func (e *engine) redeclareQueue(ctx context.Context, ch *channel, queue int) error {
+	q := &e.plan.Topology.Queues[queue]
+	if !q.Declare {
+		return nil
+	}
+	name := e.queueName(queue)
+	m := &wire.QueueDeclare{Queue: name, Durable: q.Durable, Exclusive: q.Exclusive, AutoDelete: q.AutoDelete, Arguments: tableOf(q.Arguments)}
+	if q.ServerNamed {
+		e.renaming.mu.Lock()
+		gone := q.AutoDelete || e.renaming.gone[queue]
+		e.renaming.mu.Unlock()
+		if gone {
+			m.Queue = ""
+		} else {
+			m.Passive = true
+		}
+	}
+	answer, err := ch.call(ctx, m, wire.QueueDeclareOkID)
+	var why loss
+	switch {
+	case err == nil:
+	case m.Passive && errors.As(err, &why) && why.code == uint16(wire.ReplyNotFound):
+		e.renaming.note(queue, "", true)
+		fallthrough
+	default:
+		return fmt.Errorf("declaring queue %s again: %w", name, err)
+	}
+	if now := answer.(*wire.QueueDeclareOk).Queue; now != name {
+		e.renaming.note(queue, now, false)
+		for i := range ch.consumer.queues {
+			if s := &ch.consumer.queues[i]; int(s.queue) == queue {
+				s.name = now
+			}
+		}
+	}
+	return nil
+}
+
+func (r *renaming) note(queue int, name string, gone bool) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.names == nil {
+		r.names, r.gone = map[int]string{}, map[int]bool{}
+	}
+	r.gone[queue] = gone
+	if name != "" {
+		r.names[queue] = name
+	}
+}
+
+// awaitQueues waits until the exclusive queues that a producer publishes to are there again: their consumers' connections make
+// them, and what came before would be dropped. Connections that are given up are not waited for.
+func (m *mending) awaitQueues(ctx context.Context, p *producer) error {
+	e := m.eng
+	for _, route := range e.plan.Topology.Routes[p.spec.Route:][:max(p.spec.Routes, 1)] {
+		for _, queue := range route.Queues {
+			owner := -1
+			for _, s := range e.consumers {
+				if e.plan.Topology.Queues[queue].Exclusive && slices.Contains(s.spec.Queues, queue) {
+					owner = s.spec.Connection
+				}
+			}
+			for owner >= 0 && owner != p.spec.Connection && e.mending[owner].isBusy() {
+				select {
+				case <-time.After(10 * asideLook):
+				case <-ctx.Done():
+					return fmt.Errorf("exclusive queue %s is not there again", e.plan.Topology.Queues[queue].Name)
+				}
+			}
+		}
+	}
+	return nil
+}
+
+func (m *mending) isBusy() bool {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.busy
+}
