@@ -38,7 +38,7 @@ func caption(r *result.Result, notes ...string) []string {
 	if c.OpenLoop && c.RateTotal != nil && finite(*c.RateTotal) {
 		load += ", " + significant(*c.RateTotal) + " messages per second"
 	}
-	run := joinNotEmpty(broker, c.DescribeTopology(), routing(c), c.DescribeSizes(), load, c.DescribeConfirms(), c.DescribeAcks(), c.DescribeDurability(), c.DescribeStart())
+	run := joinNotEmpty(broker, c.DescribeStart(), load, c.DescribeSizes(), c.DescribeTopology(), c.DescribeConfirms(), c.DescribeAcks(), c.DescribeDurability(), routing(c))
 	if r.Verdict == result.Inconclusive {
 		notes = append(notes, "verdict INCONCLUSIVE")
 	}
@@ -48,10 +48,13 @@ func caption(r *result.Result, notes ...string) []string {
 // random are names that nobody gave: keys and queues of runs that named none.
 var random = regexp.MustCompile(`^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$`)
 
-// routing says which way messages went. A random routing key says nothing to who reads a chart.
+// routing says which way messages went. A random routing key says nothing to who reads a chart, nor do keys that are the names
+// of queues, which stand there already.
 func routing(c *result.Config) string {
 	named := *c
-	named.RoutingKeys = slices.DeleteFunc(slices.Clone(c.RoutingKeys), random.MatchString)
+	named.RoutingKeys = slices.DeleteFunc(slices.Clone(c.RoutingKeys), func(key string) bool {
+		return random.MatchString(key) || slices.Contains(c.QueueNames, key)
+	})
 	if len(named.RoutingKeys) < len(c.RoutingKeys) {
 		named.RoutingKeys = nil
 	}

@@ -23,7 +23,11 @@ func events(r *result.Result, t timeline) []Event {
 	}
 	for _, f := range r.Findings {
 		if at, ok := firstOf(f); ok && f.Severity == result.SeverityFail {
-			add(at, "lost", "first of "+result.Group(max(f.Count, 1))+" "+strings.ReplaceAll(f.Code, "_", " "))
+			label := strings.ReplaceAll(f.Code, "_", " ")
+			if f.Count > 1 {
+				label = "first of " + result.Group(f.Count) + " " + label
+			}
+			add(at, "lost", label)
 		}
 	}
 	slices.SortStableFunc(all, func(a, b Event) int { return cmp.Compare(a.At, b.At) })

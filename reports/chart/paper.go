@@ -22,7 +22,7 @@ func init() { fpdf.SetDefaultCatalogSort(true) }
 // pdfDates are when a PDF was made, which would make each file another one; PDF needs neither.
 var pdfDates = regexp.MustCompile(`/(CreationDate|ModDate) \(D:[^)]*\)`)
 
-// encodePDF draws the spec as one page. Its fonts are in the file, and the text can be searched and copied.
+// encodePDF draws the spec as one page. Its font is in the file, and all text but the title can be searched and copied.
 func encodePDF(s *Spec, o Options, w, h vg.Length) ([]byte, error) {
 	canvas := page{vgpdf.New(w, h), canMakeFonts()}
 	if _, err := render(s, canvas, o); err != nil {
@@ -41,8 +41,8 @@ func canMakeFonts() bool {
 	return err == nil && os.Remove(dir) == nil
 }
 
-// page is a PDF in which texts are set as the library needs them: in code page 1252. What that does not have, and everything
-// where no font can be made, is drawn as outlines.
+// page is a PDF in which texts are set as the library needs them: in code page 1252, and in one font, as it takes a second one for the
+// first. What is bold, what the code page does not have, and everything where no font can be made, is drawn as outlines.
 type page struct {
 	*vgpdf.Canvas
 	fonts bool
@@ -50,12 +50,9 @@ type page struct {
 
 func (c page) FillString(face font.Face, at vg.Point, s string) {
 	text, ok := codePage1252(s)
-	if !ok || !c.fonts {
+	if !ok || !c.fonts || face.Font.Weight == stdfont.WeightBold {
 		c.Canvas.Fill(outline(face, at, s))
 		return
-	}
-	if face.Font.Weight == stdfont.WeightBold { // the library looks for bold fonts under another name than it keeps them
-		face.Font.Weight, face.Font.Variant = stdfont.WeightNormal, face.Font.Variant+"Bold"
 	}
 	c.Canvas.FillString(face, at, text)
 }

@@ -41,6 +41,12 @@ func render(s *Spec, canvas vg.CanvasSizer, o Options) (panel vg.Rectangle, err 
 	if err != nil {
 		return panel, err
 	}
+	if _, ok := canvas.(latex); ok {
+		if t, err = newTypesets(scaled, theme, "sans"); err != nil {
+			return panel, err
+		}
+		t.forTeX()
+	}
 	unit := vg.Length(scaled) * vg.Points(1)
 	d := &drawing{c: c, s: s, th: theme, t: t, unit: unit, left: 14 * unit, right: c.Max.X - 16*unit, top: c.Max.Y - 10*unit, bottom: 9 * unit}
 	d.fillBox(c.Min.X, c.Max.X, c.Min.Y, c.Max.Y, theme.Page)

@@ -34,6 +34,18 @@ type latex struct{ *vgtex.Canvas }
 
 func (c latex) FillString(face font.Face, at vg.Point, s string) { c.fillAligned(face, at, 0, s) }
 
+// forTeX leaves room for Computer Modern, the widest font that papers are set in: the smaller, the wider it is made.
+func (t *typesets) forTeX() {
+	for _, set := range []*typeset{&t.title, &t.mark, &t.label, &t.tick, &t.legend, &t.span, &t.caption} {
+		switch points := set.size().Points(); {
+		case points < 7:
+			set.wider = 0.18
+		case points < 8.5 || set.face.Font.Weight == stdfont.WeightBold:
+			set.wider = 0.1
+		}
+	}
+}
+
 func (c latex) Stroke(path vg.Path) { c.Canvas.Stroke(thousandths(path)) }
 func (c latex) Fill(path vg.Path)   { c.Canvas.Fill(thousandths(path)) }
 

@@ -105,7 +105,7 @@ var printed = &Theme{
 	Name: "print", Page: "#FFFFFF", Text: "#000000", Note: "#111111", Fine: "#222222", Loud: "#010101",
 	Axis: "#0A0A0A", Grid: "#DADADA", Fainter: "#EBEBEB",
 	Inks: map[string]string{
-		black: "#020202", orange: "#5C5C5C", skyBlue: "#7D7D7D", bluishGreen: "#353535", blue: "#0B0B0B", vermillion: "#191919",
+		black: "#020202", orange: "#8F8F8F", skyBlue: "#5C5C5C", bluishGreen: "#353535", blue: "#0B0B0B", vermillion: "#191919",
 		reddishPurple: "#696969", grey: "#B0B0B0",
 	},
 	Shades: map[string]Shade{

@@ -57,6 +57,8 @@ var weights = [2]stdfont.Weight{stdfont.WeightNormal, stdfont.WeightBold}
 type typeset struct {
 	face  font.Face
 	color color.Color
+	// wider is how much wider a text may come out than the face says, where a document has its own fonts; 0: not at all.
+	wider vg.Length
 }
 
 // typesets of one chart.
@@ -91,7 +93,7 @@ func (t typeset) width(s string) (sum vg.Length) {
 	for _, piece := range unkerned(s) {
 		sum += t.face.Width(piece)
 	}
-	return sum
+	return sum * (1 + t.wider)
 }
 
 // unkerned cuts s between neighbouring ones: the font draws 11 together by a fourteenth of an em, which in the pixels of
