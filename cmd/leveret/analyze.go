@@ -5,11 +5,13 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 
 	"leveret/analyze"
 	"leveret/analyze/result"
 	"leveret/cmd/internal/options"
 	"leveret/cmd/internal/panel"
+	"leveret/reports/chart"
 )
 
 func analyzeCommand() command {
@@ -59,7 +61,7 @@ func runAnalyze(ctx context.Context, args []string, s streams) (int, error) {
 // unless it is nil, gets the result before it is reported; nil where there is none.
 func analyzeAndReport(ctx context.Context, dirs []string, limits analyze.Options, o *options.Report, quiet bool, s streams, first func(*result.Result)) (int, error) {
 	bar := panel.NewBar(s.err, quiet, "analyzing")
-	limits.IntervalNS, limits.Progress, limits.By = int64(o.Interval), bar.Show, o.By
+	limits.IntervalNS, limits.Progress, limits.By = int64(o.Interval), bar.Show, append(slices.Clone(o.By), chart.Groupings(o.ChartNames)...)
 	limits.FromNS, limits.ToNS = int64(o.Window.Start()), int64(o.Window.To)
 	limits.Percentiles, limits.Assertions, limits.Findings = o.Percentiles, o.Asserts, o.Findings
 	limits.Announce = func(text string) { fmt.Fprintln(s.err, text) }

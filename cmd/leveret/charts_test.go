@@ -30,15 +30,15 @@ func TestChartsOfACapture(t *testing.T) {
 		t.Errorf("not a dark chart of 84 by 60 mm: %v", err)
 	}
 	charts = filepath.Join(home, "again")
-	code, _, stderr := invoke(t, "analyze", dir, "--charts", charts, "--chart", "latency-delivery,percentiles", "--chart-format", "svg,png,pdf,eps,tex",
+	code, _, stderr := invoke(t, "analyze", dir, "--charts", charts, "--chart", "latency-delivery,spread-queue", "--chart-format", "svg,png,pdf,eps,tex",
 		"--chart-style", "print", "--chart-dpi", "60", "--chart-font", "serif")
 	want := "latency-delivery.csv latency-delivery.eps latency-delivery.pdf latency-delivery.png latency-delivery.svg latency-delivery.tex " +
-		"percentiles.csv percentiles.eps percentiles.pdf percentiles.png percentiles.svg percentiles.tex"
+		"spread-queue.csv spread-queue.eps spread-queue.pdf spread-queue.png spread-queue.svg spread-queue.tex"
 	if got := fileNames(t, charts); code != exitOK || got != want {
 		t.Errorf("exit %d, %s\n%s", code, got, stderr)
 	}
 	for args, want := range map[string]string{
-		"--charts x --chart rats":                            `--chart=rats: "rats" is no chart: there are rates, latency-confirm, latency-commit, latency-delivery, percentiles`,
+		"--charts x --chart rats":                            `--chart=rats: "rats" is no chart: there are rates, backlog, in-flight, latency-confirm, `,
 		"--chart rates":                                      "--chart=rates: where to? give --charts DIR",
 		"--charts x --chart-size 40x40 --chart-dpi 1200":     "--chart-size, --chart-dpi: chart of 40 by 40 inches at 1200 dots per inch has more than 64 million pixels",
 		"--charts x --chart-format svg,gif":                  `--chart-format`,

@@ -28,12 +28,16 @@ func checkCharts(t *testing.T, data []byte) {
 	var r result.Result
 	fill(reflect.ValueOf(&r).Elem(), &choices{data: data})
 	Skipped(&r, Options{Names: Names()})
-	for _, s := range Specs(&r, Options{Names: Names()}) {
-		if (s.NoData == "") != (len(s.Series) > 0) {
+	var other result.Result
+	fill(reflect.ValueOf(&other).Elem(), &choices{data: data, at: 1})
+	runs := SpecsOfRuns([]Labelled{{"a", &r}, {"b", &other}, {"a", &other}}, Options{})
+	for _, s := range append(Specs(&r, Options{Names: Names()}), runs...) {
+		if (s.NoData != "") != s.empty() {
 			t.Fatalf("%s: %d series, reason %q", s.Name, len(s.Series), s.NoData)
 		}
+		checkLayers(t, s)
 		for _, a := range []Axis{s.X, s.Y} {
-			if !finite(a.Min) || !finite(a.Max) || !(a.Min < a.Max) || len(labels(a)) < 2 {
+			if !finite(a.Min) || !finite(a.Max) || !(a.Min < a.Max) || len(labels(a)) < 2 && !a.Category {
 				t.Fatalf("%s: axis %+v", s.Name, a)
 			}
 		}

@@ -20,10 +20,25 @@ type kind struct {
 // kinds in the order in which they are drawn.
 var kinds = []kind{
 	{"rates", always, ratesSpec},
+	{"backlog", hasBacklog, backlogSpec},
+	{"in-flight", hasInFlight, inFlightSpec},
 	{"latency-confirm", hasLatency("confirm"), latencyOf("confirm")},
 	{"latency-commit", hasLatency("commit"), latencyOf("commit")},
 	{"latency-delivery", hasLatency("delivery"), latencyOf("delivery")},
 	{"percentiles", always, percentilesSpec},
+	{"distribution-confirm", hasHistogram("confirm"), distributionOf("confirm")},
+	{"distribution-commit", hasHistogram("commit"), distributionOf("commit")},
+	{"distribution-delivery", hasHistogram("delivery"), distributionOf("delivery")},
+	{"heat-confirm", hasHeat("confirm"), heatOf("confirm")},
+	{"heat-commit", hasHeat("commit"), heatOf("commit")},
+	{"heat-delivery", hasHeat("delivery"), heatOf("delivery")},
+	{"confirm-sizes", hasFrames, confirmSizesSpec},
+	{"spread-queue", hasMembers("queue"), spreadOver("queue")},
+	{"spread-producer", hasMembers("producer"), spreadOver("producer")},
+	{"spread-consumer", hasMembers("consumer"), spreadOver("consumer")},
+	{"lateness", hasSelf(func(s *result.Self) bool { return s.LateMaxNS != nil }), latenessSpec},
+	{"waiting", hasSelf(func(s *result.Self) bool { return s.WorkShare != nil }), waitingSpec},
+	{"client-cpu", hasSelf(func(s *result.Self) bool { return s.CPUCores != nil }), cpuSpec},
 }
 
 func always(*result.Result) bool { return true }

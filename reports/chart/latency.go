@@ -53,6 +53,7 @@ func latencySpec(r *result.Result, what string) Spec {
 		return s
 	}
 	unit := s.setLatencyAxis(spread, from+" latency")
+	s.Bands = percentileBands(r, t, what, from, unit.per, s.Y.Log)
 	s.Series = toSeries(lines, t.unit.per, unit.per, s.Y.Log)
 	s.Spans, s.Events = spans(r, t), events(r, t)
 	s.Table = latencyTable(r, t, what, from)
@@ -104,19 +105,24 @@ func (q quantile) value(d *result.Distribution) (v float64, atLeast bool) {
 	return float64(*p.ValueNS), p.AtLeast
 }
 
-// setLatencyAxis chooses a logarithmic axis where the values spread too far for a linear one, which starts at 0.
-func (s *Spec) setLatencyAxis(v spread, label string) scale {
+func (s *Spec) setLatencyAxis(v spread, label string) (unit scale) {
+	s.Y, unit = latencyAxis(v, label)
+	return unit
+}
+
+// latencyAxis chooses a logarithmic axis where the values spread too far for a linear one, which starts at 0.
+func latencyAxis(v spread, label string) (a Axis, unit scale) {
 	log := v.wantsLog()
-	unit := latencyScale(math.Max(v.positiveLo, leastTop), math.Max(math.Abs(v.lo), math.Abs(v.hi)), log)
+	unit = latencyScale(math.Max(v.positiveLo, leastTop), math.Max(math.Abs(v.lo), math.Abs(v.hi)), log)
 	label += " (" + unit.word + ")"
 	if log {
 		hi := math.Max(v.hi, 1.4*v.highestBound) // room for the triangle above its value
-		s.Y = logAxis(label, v.positiveLo/unit.per, hi/unit.per)
+		a = logAxis(label, v.positiveLo/unit.per, hi/unit.per)
 	} else {
 		hi := math.Max(v.hi, 1.05*v.highestBound)
-		s.Y = valueAxis(label, math.Min(0, v.lo/unit.per), math.Max(hi/unit.per, leastTop))
+		a = valueAxis(label, math.Min(0, v.lo/unit.per), math.Max(hi/unit.per, leastTop))
 	}
-	return unit
+	return a, unit
 }
 
 // notes says what the drawing leaves out or draws in an unusual way.

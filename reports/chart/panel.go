@@ -28,7 +28,7 @@ func (d *drawing) drawGrid(panel draw.Canvas) {
 		if minor {
 			style = draw.LineStyle{Color: rgb(d.th.Fainter), Width: 0.5 * d.unit}
 		}
-		for _, t := range d.s.Y.Ticks {
+		for _, t := range d.s.Y.gridTicks() {
 			if (t.Label == "") == minor {
 				y := panel.Y(d.s.Y.place(t.At))
 				d.c.StrokeLine2(style, panel.Min.X, y, panel.Max.X, y)
@@ -66,11 +66,18 @@ func (d *drawing) drawTimeTicks(panel draw.Canvas) (lowest vg.Length) {
 	free := vg.Length(math.Inf(-1)) // where the label before ends
 	for i, tick := range d.s.X.Ticks {
 		x := panel.X(d.s.X.place(tick.At))
-		d.c.StrokeLine2(draw.LineStyle{Color: rgb(d.th.Axis), Width: 0.8 * d.unit}, x, panel.Min.Y, x, panel.Min.Y-3*d.unit)
+		length := 3 * d.unit
+		if tick.Label == "" {
+			length /= 2
+		}
+		d.c.StrokeLine2(draw.LineStyle{Color: rgb(d.th.Axis), Width: 0.8 * d.unit}, x, panel.Min.Y, x, panel.Min.Y-length)
+		if tick.Label == "" {
+			continue
+		}
 		lines := strings.Split(tick.Label, "\n")
 		for len(lines) > 0 {
 			half := d.widest(lines) / 2
-			if x-half >= free && (i == len(d.s.X.Ticks)-1 || !d.touchesLast(panel, x+half)) {
+			if x-half >= free && (i == d.lastLabelled() || !d.touchesLast(panel, x+half)) {
 				free = x + half + 4*d.unit
 				break
 			}
@@ -93,9 +100,19 @@ func (d *drawing) widest(lines []string) (width vg.Length) {
 	return width
 }
 
-// touchesLast: a label that ends at x would run into the label of the axis' last tick.
+// lastLabelled is the last tick of the x axis that has a label; 0 where none has.
+func (d *drawing) lastLabelled() int {
+	for i := len(d.s.X.Ticks) - 1; i > 0; i-- {
+		if d.s.X.Ticks[i].Label != "" {
+			return i
+		}
+	}
+	return 0
+}
+
+// touchesLast: a label that ends at x would run into the label of the axis' last one.
 func (d *drawing) touchesLast(panel draw.Canvas, x vg.Length) bool {
-	last := d.s.X.Ticks[len(d.s.X.Ticks)-1]
+	last := d.s.X.Ticks[d.lastLabelled()]
 	return x+4*d.unit > panel.X(d.s.X.place(last.At))-d.widest(strings.Split(last.Label, "\n"))/2
 }
 
@@ -103,7 +120,7 @@ func (d *drawing) touchesLast(panel draw.Canvas, x vg.Length) bool {
 const dots = 40
 
 func (d *drawing) drawLines(panel draw.Canvas) {
-	if d.s.NoData != "" || len(d.s.Series) == 0 {
+	if d.s.NoData != "" || d.s.empty() {
 		text := "no data"
 		if d.s.NoData != "" {
 			text += ": " + d.s.NoData

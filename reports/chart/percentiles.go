@@ -18,15 +18,7 @@ const few = 10
 func percentilesSpec(r *result.Result) Spec {
 	s := Spec{Name: "percentiles", Title: "Latency by percentile", Marks: marks(r)}
 	curves := usableCurves(r)
-	end := math.Max(1, math.Log10(float64(max(1, leastCount(curves))))) // where one message in all lies above
-	for _, c := range curves {
-		for _, p := range c.Points {
-			if at := nines(p.Percent); finite(at) {
-				end = math.Max(end, at)
-			}
-		}
-	}
-	rightmost := end + math.Max(0.35, 0.09*end)
+	end, rightmost := curvesEnd(curves)
 	var lines []line
 	for _, c := range curves {
 		lines = append(lines, curveLine(c, rightmost, r.Latency.Pick(c.What, c.From)))
@@ -50,6 +42,19 @@ func percentilesSpec(r *result.Result) Spec {
 	s.Table = curveTable(curves)
 	s.Caption = caption(r, append(curveNotes(r, curves), s.notes(spread)...)...)
 	return s
+}
+
+// curvesEnd is where, on the scale of nines, curves end, and the place of their maximum.
+func curvesEnd(curves []result.Curve) (end, rightmost float64) {
+	end = math.Max(1, math.Log10(float64(max(1, leastCount(curves))))) // where one message in all lies above
+	for _, c := range curves {
+		for _, p := range c.Points {
+			if at := nines(p.Percent); finite(at) {
+				end = math.Max(end, at)
+			}
+		}
+	}
+	return end, end + math.Max(0.35, 0.09*end)
 }
 
 func usableCurves(r *result.Result) []result.Curve {

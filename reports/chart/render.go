@@ -114,6 +114,7 @@ func (d *drawing) caption() {
 // body draws what lies between title and caption: the name of the y axis and the legend above the panel, the panel
 // with its ticks, the name of the x axis below it.
 func (d *drawing) body() vg.Rectangle {
+	d.fitNames()
 	p := d.panel()
 	rows, unnamed := d.nameTimes(&p)
 	entries := append(d.lineEntries(), unnamed...)
@@ -124,10 +125,15 @@ func (d *drawing) body() vg.Rectangle {
 	}
 	p.Max.Y = d.top
 	d.drawSpans(p)
+	d.drawBands(p)
 	d.drawGrid(p)
+	d.drawCells(p)
+	d.drawBars(p)
+	d.drawRows(p)
 	d.drawEvents(p)
 	d.drawTimeNames(p)
 	d.drawLines(p)
+	d.drawDots(p)
 	d.drawTicks(p)
 	return p.Rectangle
 }
@@ -155,12 +161,14 @@ func (d *drawing) panel() draw.Canvas {
 	return p
 }
 
-// entry of the legend: a line's sample, the shade of a kind of span, or the colour of a kind of event, and its name.
+// entry of the legend: a sample of a line or a layer, the shade of a kind of span, or the colour of a kind of event, and its name.
 type entry struct {
 	name  string
 	style *Style
 	span  string // kind
 	event string // kind
+	// sample of a layer, drawn into a box.
+	sample func(from, to, bottom, top vg.Length)
 }
 
 const (
@@ -175,9 +183,11 @@ func (d *drawing) entryWidth(e entry) vg.Length {
 func (d *drawing) lineEntries() []entry {
 	var entries []entry
 	for i := range d.s.Series {
-		entries = append(entries, entry{name: printable(d.s.Series[i].Name), style: &d.s.Series[i].Style})
+		if name := d.s.Series[i].Name; name != "" {
+			entries = append(entries, entry{name: printable(name), style: &d.s.Series[i].Style})
+		}
 	}
-	return entries
+	return append(entries, d.layerEntries()...)
 }
 
 // head sets the name of the y axis and, in the same line if there is room, the legend, flush right.
@@ -234,6 +244,8 @@ func (d *drawing) legendRow(row []entry) {
 		switch {
 		case e.style != nil:
 			d.stroke([]vg.Point{{X: from, Y: middle}, {X: to, Y: middle}}, *e.style)
+		case e.sample != nil:
+			e.sample(from, to, bottom, top)
 		case e.event != "":
 			d.eventLine(e.event, (from+to)/2, bottom, top)
 		default:

@@ -11,10 +11,15 @@ type Spec struct {
 	Caption []string `json:"caption,omitempty"` // paragraphs below the chart; wrapped when drawn
 	X       Axis     `json:"x"`
 	Y       Axis     `json:"y"`
+	Cells   *Cells   `json:"cells,omitempty"`
+	Bands   []Band   `json:"bands,omitempty"`
+	Bars    []Bars   `json:"bars,omitempty"`
+	Rows    *Rows    `json:"rows,omitempty"`
 	Series  []Series `json:"series,omitempty"`
+	Dots    []Dots   `json:"dots,omitempty"`
 	Spans   []Span   `json:"spans,omitempty"`
 	Events  []Event  `json:"events,omitempty"`
-	NoData  string   `json:"no_data,omitempty"` // why there is nothing to draw; then there are no series
+	NoData  string   `json:"no_data,omitempty"` // why there is nothing to draw; then there is no layer
 	// Table has the figures behind the chart, all of them and unrounded, for the CSV file beside it. Nil: what is drawn.
 	Table *Table `json:"-"`
 }
@@ -29,11 +34,13 @@ type Table struct {
 
 // Axis with the ticks that are drawn. Min < Max, both finite; above 0 where Log is set.
 type Axis struct {
-	Label string  `json:"label"` // with the unit
-	Log   bool    `json:"log,omitempty"`
-	Min   float64 `json:"min"`
-	Max   float64 `json:"max"`
-	Ticks []Tick  `json:"ticks"`
+	Label string `json:"label"` // with the unit
+	Log   bool   `json:"log,omitempty"`
+	// Category: the ticks are names of what lies beside each other, a unit each.
+	Category bool    `json:"category,omitempty"`
+	Min      float64 `json:"min"`
+	Max      float64 `json:"max"`
+	Ticks    []Tick  `json:"ticks"`
 }
 
 // Tick marks a value within the axis. One without a label is a minor one.

@@ -59,7 +59,7 @@ func TestWriteErrors(t *testing.T) {
 	}{
 		{"no result", dir, nil, Options{}, 0, "there is no result"},
 		{"unknown format", dir, r, Options{Formats: []string{"gif"}}, 0, `chart format "gif" is unknown: use svg, png, pdf, eps, tex`},
-		{"unknown chart", dir, r, Options{Names: []string{"rates", "pie"}}, 0, `"pie" is no chart: there are rates, latency-confirm, `},
+		{"unknown chart", dir, r, Options{Names: []string{"rates", "pie"}}, 0, `"pie" is no chart: there are rates, backlog, `},
 		{"unknown style", dir, r, Options{Style: "neon"}, 0, `chart style "neon" is unknown: use light, dark, print`},
 		{"unknown font", dir, r, Options{Font: "Comic"}, 0, `chart font "Comic" is not among those that are built in: use sans, serif, mono`},
 		{"too narrow", dir, r, Options{WidthIn: 1}, 0, "chart width 1 inches: use 3 to 40"},

@@ -1,0 +1,278 @@
+package chart
+
+import (
+	"math"
+	"slices"
+
+	"leveret/analyze/result"
+)
+
+// runQuantiles are those that are set beside each other.
+var runQuantiles = []struct {
+	quantile
+	shape string
+}{
+	{quantiles[0], "circle"}, {quantiles[1], "square"}, {quantiles[2], "diamond"}, {quantiles[3], "cross"},
+}
+
+// dotsOf one quantile at the places that where gives the groups, in ns.
+func dotsOf(q quantile, groups []*group, what, from string, where func(i int) float64) (points []Dot) {
+	for i, g := range groups {
+		if v, ok := q.bound(g, what, from); ok {
+			points = append(points, Dot{X: where(i), Y: v, Bound: true})
+		} else if a, ok := g.of(q.figure(what, from)); ok {
+			points = append(points, Dot{X: where(i), Y: a.middle, Low: a.low, High: a.high})
+		}
+	}
+	return points
+}
+
+// setDots puts latencies on an axis that fits all of them, which it gives; values that are not above 0 are left out of a logarithmic
+// one. ok is false where there are none.
+func (s *Spec) setDots(layers []Dots, label string) (a Axis, ok bool) {
+	l := line{}
+	for _, d := range layers {
+		for _, p := range d.Dots {
+			for _, y := range []*float64{&p.Y, p.Low, p.High} {
+				if y != nil && p.Bound {
+					l.bounds = append(l.bounds, Point{Y: *y})
+				} else if y != nil {
+					l.points = append(l.points, Point{Y: *y})
+				}
+			}
+		}
+	}
+	spread := spreadOf([]line{l})
+	if spread.points == 0 {
+		s.NoData = "no run has a latency"
+		return valueAxis(label+" (milliseconds)", 0, 1), false
+	}
+	a, unit := latencyAxis(spread, label)
+	for _, d := range layers {
+		kept := d.Dots[:0:0]
+		for _, p := range d.Dots {
+			if a.Log && p.Y <= 0 {
+				continue
+			}
+			v := among{p.Y, p.Low, p.High}.divided(unit.per)
+			p.Y, p.Low, p.High = v.middle, v.low, v.high
+			if a.Log && p.Low != nil && *p.Low <= 0 {
+				p.Low = nil
+			}
+			kept = append(kept, p)
+		}
+		if d.Dots = kept; len(kept) > 0 {
+			s.Dots = append(s.Dots, d)
+		}
+	}
+	if len(s.Dots) == 0 {
+		s.NoData = "no run has a latency above 0"
+	}
+	return a, len(s.Dots) > 0
+}
+
+// runLatencySpec sets percentiles of the groups beside each other.
+func runLatencySpec(groups []group) Spec {
+	s := Spec{Title: "Latency by run", Marks: runMarks(groups), Y: categories(groups)}
+	what, from := latencyOfRuns(groups)
+	if what == "" {
+		s.X, s.NoData = valueAxis("latency (milliseconds)", 0, 1), "no run has a latency"
+		return s
+	}
+	s.Title = title(what) + " latency by run"
+	every := sortedBy(groups, func(*group) float64 { return 0 }) // in their order
+	var layers []Dots
+	for k, q := range runQuantiles {
+		d := Dots{Name: q.name, Style: q.style, Shape: q.shape, Sideways: true}
+		d.Dots = dotsOf(q.quantile, every, what, from, func(i int) float64 {
+			a, b := slot(len(groups), i, k, len(runQuantiles))
+			return (a + b) / 2
+		})
+		layers = append(layers, d)
+	}
+	s.X, _ = s.setDots(layers, from+" latency")
+	for _, d := range s.Dots {
+		for i, p := range d.Dots { // on their sides
+			d.Dots[i].X, d.Dots[i].Y = p.Y, p.X
+		}
+	}
+	s.Table = runLatencyTable(groups, what, from)
+	s.Caption = runCaption(groups, repeatsNote(groups, "mark"), meaning(from), latencyMessages(groups, what, from))
+	return s
+}
+
+func latencyMessages(groups []group, what, from string) string {
+	least, most := int64(math.MaxInt64), int64(0)
+	for _, r := range all(groups) {
+		if n := r.Latency.Pick(what, from).Messages(); n > 0 {
+			least, most = min(least, n), max(most, n)
+		}
+	}
+	switch {
+	case most == 0:
+		return ""
+	case least == most:
+		return result.Plural(most, "message") + " a run"
+	}
+	return result.Group(least) + " to " + result.Plural(most, "message") + " a run"
+}
+
+func runLatencyTable(groups []group, what, from string) *Table {
+	t := &Table{Columns: []string{"label", "run", "received_msgs_per_s", "messages"}}
+	for _, n := range []string{"p50", "p95", "p99", "max"} {
+		t.Columns = append(t.Columns, what+"_"+from+"_"+n+"_ms")
+	}
+	t.Rows = eachRun(groups, func(r *result.Result) []string {
+		cells := make([]string, 2)
+		if r.Rates.Received != nil {
+			cells[0] = number(*r.Rates.Received)
+		}
+		cells[1] = number(float64(r.Latency.Pick(what, from).Messages()))
+		for _, q := range quantiles {
+			v, ok := q.figure(what, from)(r)
+			if cells = append(cells, ""); ok {
+				cells[len(cells)-1] = milliseconds(v)
+			}
+		}
+		return cells
+	})
+	return t
+}
+
+// lineStyles tell lines over each other apart, with and without colours.
+func lineStyles(i int) Style {
+	colors := [mostLines]string{blue, vermillion, bluishGreen, orange, reddishPurple, skyBlue, black, grey}
+	return Style{Color: colors[i%mostLines], Dash: []string{"", "dash", "dot", "dashdot"}[i%4], Width: []float64{2.2, 1.4}[i/4%2]}
+}
+
+// runCurvesSpec lays the percentile curves of the groups over each other; of repeats, that of the run whose 99 % is the median one.
+func runCurvesSpec(groups []group, what string) Spec {
+	s := Spec{Title: title(what) + " latency by percentile", Marks: runMarks(groups)}
+	from := "response"
+	for _, r := range all(groups) {
+		if d := r.Latency.Pick(what, "service"); d.Messages() > 0 && r.Latency.Pick(what, "response").Messages() == 0 {
+			from = "service" // it has no other, and only like is compared
+		}
+	}
+	var curves []result.Curve
+	var names []string
+	var of []*result.Result
+	for i := range groups {
+		r := typicalRun(&groups[i], what, from)
+		if r == nil || len(curves) == mostLines {
+			continue
+		}
+		j := slices.IndexFunc(r.Curves, func(c result.Curve) bool { return c.What == what && c.From == from && len(c.Points) > 0 })
+		curves, names, of = append(curves, r.Curves[j]), append(names, groups[i].label), append(of, r)
+	}
+	end, rightmost := curvesEnd(curves)
+	var lines []line
+	for i, c := range curves {
+		l := curveLine(c, rightmost, of[i].Latency.Pick(what, from))
+		l.name, l.style = names[i], lineStyles(i)
+		lines = append(lines, l)
+	}
+	spread := spreadOf(lines)
+	s.X = ninesAxis(end, rightmost, curves)
+	if spread.points == 0 {
+		s.Y, s.NoData = valueAxis("latency (milliseconds)", 0, 1), "no run has a percentile curve of "+what+" latency"
+		return s
+	}
+	unit := s.setLatencyAxis(spread, from+" latency")
+	s.Series = toSeries(lines, 1, unit.per, s.Y.Log)
+	s.Table = runCurvesTable(names, curves)
+	notes := []string{meaning(from), latencyMessages(groups, what, from)}
+	if slices.ContainsFunc(groups, func(g group) bool { return len(g.runs) > 1 }) {
+		notes = append(notes, "of repeats, the run whose 99 % is the median one")
+	}
+	if len(curves) == mostLines && len(groups) > mostLines {
+		notes = append(notes, "the first "+result.Group(mostLines)+" configurations")
+	}
+	s.Caption = runCaption(groups, append(notes, s.notes(spread)...)...)
+	return s
+}
+
+// typicalRun is the one whose 99 % (else the median) is the median, the lower one, of those that have a curve; nil for none.
+func typicalRun(g *group, what, from string) *result.Result {
+	var runs []*result.Result
+	for _, r := range g.runs {
+		if slices.ContainsFunc(r.Curves, func(c result.Curve) bool { return c.What == what && c.From == from && len(c.Points) > 0 }) {
+			runs = append(runs, r)
+		}
+	}
+	if len(runs) == 0 {
+		return nil
+	}
+	key := func(r *result.Result) float64 {
+		for _, q := range []quantile{{of: 3}, {of: 0}} {
+			if v, _ := q.value(r.Latency.Pick(what, from)); finite(v) {
+				return v
+			}
+		}
+		return 0
+	}
+	slices.SortStableFunc(runs, func(a, b *result.Result) int {
+		switch x, y := key(a), key(b); {
+		case x < y:
+			return -1
+		case x > y:
+			return 1
+		}
+		return 0
+	})
+	return runs[(len(runs)-1)/2]
+}
+
+func runCurvesTable(names []string, curves []result.Curve) *Table {
+	return &Table{Columns: []string{"label", "latency", "from", "percentile_percent", "latency_ms", "messages_above"}, Rows: func(yield func([]string) bool) {
+		for i, c := range curves {
+			for row := range curveTable([]result.Curve{c}).Rows {
+				if !yield(append([]string{names[i]}, row...)) {
+					return
+				}
+			}
+		}
+	}}
+}
+
+// rateLatencySpec shows latency against throughput: a mark for each group, joined in the order of their rates.
+func rateLatencySpec(groups []group) Spec {
+	s := Spec{Title: "Latency against rate", Marks: runMarks(groups)}
+	what, from := latencyOfRuns(groups)
+	rate, ok := &runRates[3], false
+	if what == "confirm" || what == "commit" {
+		rate = &runRates[0]
+	}
+	at := func(g *group) float64 {
+		if a, ok := g.of(rate.figure); ok {
+			return a.middle
+		}
+		return math.NaN()
+	}
+	order := sortedBy(groups, at)
+	s.X, s.Y = valueAxis("messages per second", 0, 1), valueAxis("latency (milliseconds)", 0, 1)
+	switch {
+	case what == "":
+		s.NoData = "no run has a latency"
+		return s
+	case len(order) < 2 || !(at(order[0]) < at(order[len(order)-1])):
+		s.NoData = "the runs do not differ in their rate"
+		return s
+	}
+	s.Title = title(what) + " latency against rate"
+	hi := at(order[len(order)-1])
+	unit := rateScale(hi)
+	s.X = valueAxis(rate.name+", "+unit.name, math.Min(0, at(order[0])/unit.per), hi/unit.per)
+	var layers []Dots
+	for _, q := range runQuantiles {
+		d := Dots{Name: q.name, Style: q.style, Shape: q.shape, Joined: true}
+		d.Dots = dotsOf(q.quantile, order, what, from, func(i int) float64 { return at(order[i]) / unit.per })
+		layers = append(layers, d)
+	}
+	if s.Y, ok = s.setDots(layers, from+" latency"); !ok {
+		return s
+	}
+	s.Table = runLatencyTable(groups, what, from)
+	s.Caption = runCaption(groups, repeatsNote(groups, "mark"), meaning(from), latencyMessages(groups, what, from))
+	return s
+}
