@@ -21,14 +21,14 @@ func (a *analysis) describeBrokerSide(counts *result.Counts) *result.BrokerSide 
 	r := &result.BrokerSide{
 		URI: m.URI, IntervalNS: m.IntervalNS, Samples: m.Samples, Failed: m.Failed, FirstFailure: m.FirstFailure,
 		Cluster: m.Cluster, Erlang: m.Erlang, RatesMode: m.RatesMode, Plugins: plugins(m), Policies: policies(c.manifest),
-		Counters: a.brokerCounters(counts), Total: b.vhost.result(), Queues: []result.BrokerQueue{}, Nodes: []result.BrokerNode{},
+		Counters: a.brokerCounters(counts), Total: b.vhost.result(m.IntervalNS), Queues: []result.BrokerQueue{}, Nodes: []result.BrokerNode{},
 		Connections: []result.BrokerConnectionState{}, FlowSamples: b.flow, AlarmSamples: b.alarms,
 	}
 	if r.Samples == 0 { // the manifest that would say so was not written
 		r.Samples = b.looked
 	}
 	for _, i := range slices.Sorted(maps.Keys(b.queues)) {
-		q := b.queues[i].result()
+		q := b.queues[i].result(m.IntervalNS)
 		q.Name = fmt.Sprintf("queue %d", i)
 		if i < int64(len(c.manifest.Topology.Queues)) {
 			of := &c.manifest.Topology.Queues[i]
@@ -40,7 +40,7 @@ func (a *analysis) describeBrokerSide(counts *result.Counts) *result.BrokerSide 
 		r.Queues = append(r.Queues, q)
 	}
 	for _, i := range slices.Sorted(maps.Keys(b.nodes)) {
-		n := b.nodes[i].result()
+		n := b.nodes[i].result(m.IntervalNS)
 		n.Name = fmt.Sprintf("node %d", i)
 		if i < int64(len(m.Nodes)) {
 			n.Name, n.Processors = m.Nodes[i].Name, m.Nodes[i].Processors
@@ -129,13 +129,17 @@ func policies(m *manifest.Manifest) []string {
 	return all
 }
 
-func (x *queueCourse) result() result.BrokerQueue {
+// apart tells whether two looks are far enough apart for a rate: the last one comes when the run ends, perhaps just after another.
+// Figures that the broker brings up to date in steps would make a peak of it.
+func apart(before, at, interval int64) bool { return at-before >= interval/2 }
+
+func (x *queueCourse) result(interval int64) result.BrokerQueue {
 	r := result.BrokerQueue{MaxReady: x.ready.int64, MaxUnacked: x.unacked.int64, MaxMemoryBytes: x.memory.int64, Samples: []result.BrokerQueueSample{}}
 	samples := x.samples.all(func(q *event.BrokerQueue) int64 { return q.At })
 	for i := range samples {
 		q := &samples[i]
 		s := result.BrokerQueueSample{AtNS: q.At, Ready: known(q.Ready), Unacked: known(q.Unacked), Bytes: known(q.Bytes), Consumers: known(q.Consumers)}
-		if i > 0 {
+		if i > 0 && apart(samples[i-1].At, q.At, interval) {
 			before := &samples[i-1]
 			rate := func(of func(*event.BrokerQueue) int64) *float64 {
 				from := of(before)
@@ -155,7 +159,7 @@ func (x *queueCourse) result() result.BrokerQueue {
 	return r
 }
 
-func (x *nodeCourse) result() result.BrokerNode {
+func (x *nodeCourse) result(interval int64) result.BrokerNode {
 	r := result.BrokerNode{
 		MaxMemoryBytes: x.memory.int64, MemoryLimitBytes: x.limit.int64, LeastDiskFreeBytes: x.diskFree.int64, DiskLimitBytes: x.diskLimit.int64,
 		MaxRunQueue: x.runQueue.int64, CPUCores: x.cores(), MemoryAlarm: x.memoryAlarm, DiskAlarm: x.diskAlarm, Down: x.down, Samples: []result.BrokerNodeSample{},
@@ -165,7 +169,7 @@ func (x *nodeCourse) result() result.BrokerNode {
 		n := &samples[i]
 		s := result.BrokerNodeSample{AtNS: n.At, MemoryBytes: known(n.MemoryBytes), DiskFreeBytes: known(n.DiskFreeBytes), Alarm: n.MemoryAlarm == 1 || n.DiskAlarm == 1,
 			RunQueue: known(n.RunQueue), Sockets: known(n.Sockets), FileDescriptors: known(n.FileDescriptors)}
-		if i > 0 {
+		if i > 0 && apart(samples[i-1].At, n.At, interval) {
 			before := &samples[i-1]
 			if s.CPUCores = grown(before.CPUNS, n.CPUNS, n.At-before.At); s.CPUCores != nil {
 				*s.CPUCores /= 1e9

@@ -84,9 +84,23 @@ func TestBrokerSide(t *testing.T) {
 	}
 }
 
+// The last look may come just after another: there is no rate between them.
+func TestLooksTooCloseForARate(t *testing.T) {
+	r := record(t, managed(1, 0))
+	for _, at := range []int64{0, 1000, 1499, 1999} { // the interval is 1 s
+		r.w.BrokerQueue(said(at*ms, event.None, 0, at, 0, 0, 0, 0))
+	}
+	s := analyzed(t, r.close()).BrokerSide.Total.Samples
+	if value(s[1].Published) != 1000.0 || value(s[2].Published) != nil || value(s[3].Published) != 1000.0 {
+		t.Errorf("%v %v %v", value(s[1].Published), value(s[2].Published), value(s[3].Published))
+	}
+}
+
 // Of long runs some samples are kept, first and last among them; peaks and counters are of all.
 func TestBrokerSideIsBounded(t *testing.T) {
-	r := record(t, managed(1, 0))
+	m := managed(1, 0)
+	m.Management.IntervalNS = ms
+	r := record(t, m)
 	r.send(0, 0, 1, 0)
 	r.ack(0, 0, 1, ms)
 	const rows = 2345

@@ -151,15 +151,15 @@ func connectionsLine(b *result.BrokerSide) string {
 	if most != nil {
 		text = "at most " + result.Group(*most)
 	}
-	text += fmt.Sprintf("; throttled by credit flow in %s", lookCount(b.FlowSamples))
-	return text + fmt.Sprintf("; blocked by an alarm in %s", lookCount(blocked))
+	text += "; throttled by credit flow in " + lookCount(b.FlowSamples, b.Samples)
+	return text + "; blocked by an alarm in " + lookCount(blocked, b.Samples)
 }
 
-func lookCount(n int64) string {
+func lookCount(n, of int64) string {
 	if n == 0 {
 		return "no look"
 	}
-	return result.Plural(n, "look")
+	return result.Group(n) + " of " + result.Plural(of, "look")
 }
 
 func nodeLine(n *result.BrokerNode) string {

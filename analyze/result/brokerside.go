@@ -50,7 +50,8 @@ type BrokerQueue struct {
 	Samples []BrokerQueueSample `json:"samples"`
 }
 
-// BrokerQueueSample are the figures of one moment, and the rates since the sample before.
+// BrokerQueueSample are the figures of one moment, and the rates since the sample before; none where that is less than half an
+// interval ago.
 type BrokerQueueSample struct {
 	AtNS        int64    `json:"at_ns"` // on the record's clock
 	Ready       *int64   `json:"ready"`

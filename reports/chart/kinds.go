@@ -39,6 +39,8 @@ var kinds = []kind{
 	{"lateness", hasSelf(func(s *result.Self) bool { return s.LateMaxNS != nil }), latenessSpec},
 	{"waiting", hasSelf(func(s *result.Self) bool { return s.WorkShare != nil }), waitingSpec},
 	{"client-cpu", hasSelf(func(s *result.Self) bool { return s.CPUCores != nil }), cpuSpec},
+	{"broker-rates", hasBrokerSide, brokerRatesSpec},
+	{"broker-depth", hasBrokerSide, brokerDepthSpec},
 }
 
 func always(*result.Result) bool { return true }
