@@ -148,7 +148,7 @@ func (p *page) charts() {
 	p.heading("Charts")
 	for i := range p.figures {
 		c := &p.figures[i]
-		c.Title, c.About, c.NoData = p.clean(c.Title), p.clean(c.About), p.clean(c.NoData)
+		c.Title, c.About, c.NoData = p.clean(c.Title), upperFirst(p.clean(c.About)), p.clean(c.NoData)
 		p.add(block{kind: figureBlock, figure: &figure{chart: c, id: "chart-" + anchor(c.Name)}})
 	}
 }

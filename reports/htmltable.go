@@ -1,11 +1,16 @@
 package reports
 
-import "strings"
+import (
+	"strings"
+
+	"leveret/analyze/result"
+)
 
 // documentTable is a table as the page's template takes it.
 type documentTable struct {
-	Label          string
-	Tall, Sortable bool
+	Label    string
+	Tall     string // said below a table that scrolls; "": it does not
+	Sortable bool
 	Groups         []columnGroup // above the heads; none where no column has one
 	Heads          []cell
 	Bodies         []tableBody
@@ -33,7 +38,10 @@ const tallFrom = 40
 const longFrom = 32
 
 func documentTableOf(t *table, label string) *documentTable {
-	x := &documentTable{Label: label, Tall: t.rows() > tallFrom, Sortable: !t.fixed && t.rows() > 1}
+	x := &documentTable{Label: label, Sortable: !t.fixed && t.rows() > 1}
+	if n := t.rows(); n > tallFrom {
+		x.Tall = result.Group(int64(n)) + " rows; the table scrolls."
+	}
 	t.eachGroup(func(from, to int) {
 		if n := from - spanned(x.Groups); n > 0 {
 			x.Groups = append(x.Groups, columnGroup{"", n})

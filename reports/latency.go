@@ -113,7 +113,7 @@ func (p *page) latencyTable(shown []side) {
 		for _, row := range counts {
 			numbers = append(numbers, row.cell(s))
 		}
-		c.cells = append(alignPoints(times), numbers...)
+		c.cells = append(times, numbers...)
 	}
 	p.table(t)
 }
@@ -142,21 +142,25 @@ func average(s side, ns *float64) string {
 
 // latencyRemarks explains only what this table shows.
 func (p *page) latencyRemarks(r *result.Result, shown []side) {
-	var response, censored, unsent, negative bool
+	var service, response, censored, unsent, negative bool
 	for _, s := range shown {
+		service = service || s.from == "service"
 		response = response || s.from == "response"
 		censored = censored || s.d.Censored > s.d.NeverSent
 		unsent = unsent || s.d.NeverSent > 0
 		negative = negative || s.d.Negative > 0
 	}
-	counts := []string{"Service latency counts from sent"}
+	var counts []string
+	if service {
+		counts = append(counts, "service latency counts from sent")
+	}
 	if response {
 		counts = append(counts, "response latency from due")
 	}
 	if r.AckLatency.Messages() > 0 {
 		counts = append(counts, "ack latency from received to the consumer's ack")
 	}
-	parts := []string{strings.Join(counts, ", ") + "."}
+	parts := []string{upperFirst(strings.Join(counts, ", ")) + "."}
 	parts = append(parts, "Percentiles are exact, at the nearest rank over all messages of the window.")
 	if censored {
 		parts = append(parts, "Censored: sent and never answered; a percentile among them is known from below only (>=).")

@@ -98,7 +98,7 @@ func TestAcksAndFrames(t *testing.T) {
 	r.AckLatency = &result.Distribution{Count: 8, Censored: 2, MinNS: ptr(int64(1e6)), P50NS: ptr(int64(1e6)), MaxNS: ptr(int64(4e6)), AtLeastNS: ptr(int64(1098e6))}
 	r.ConfirmFrames = &result.FrameSizes{Frames: 8000, Mean: 12.5, P50: 8, P99: 100, Max: 200}
 	text := flat(t, r)
-	for _, want := range []string{"ack (ms) received min 1.000 50 % 1.000", "confirms 8,000 frames of 12.5 messages on average; 50 % 8, 99 % 100, max 200", "ack latency from received to the consumer's ack."} {
+	for _, want := range []string{"ack (ms) received min 1.000 50 % 1.000", "confirms 8,000 frames of 12.5 messages on average; 50 % 8, 99 % 100, max 200", "Ack latency from received to the consumer's ack."} {
 		if !strings.Contains(text, want) {
 			t.Errorf("%q is missing in\n%s", want, textOf(t, r, TextOptions{}))
 		}

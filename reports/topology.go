@@ -58,7 +58,7 @@ func columnOf(head string, total int, more string, make func(i int) box, have in
 	}
 	if total > shown {
 		n.last = shown
-		n.boxes = append(n.boxes, box{text: "and " + result.Group(int64(total-shown)) + " more " + more})
+		n.boxes = append(n.boxes, box{text: "and " + result.Group(int64(total-shown)) + " more", below: more})
 	}
 	return n
 }

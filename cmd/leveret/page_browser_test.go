@@ -220,7 +220,7 @@ const contrastScript = `(() => {
     if (![...e.childNodes].some(n => n.nodeType === 3 && n.textContent.trim()) || !e.getClientRects().length || e.tagName === "SCRIPT") continue;
     const style = getComputedStyle(e), own = rgb(e.ownerSVGElement ? style.fill : style.color);
     if (own.length < 3 || e.tagName === "title" || e.tagName === "desc") continue;
-    const back = e.ownerSVGElement && e.closest("figure.chart") ? rgb(getComputedStyle(e.ownerSVGElement.querySelector("rect")).fill) : behind(e);
+    const back = e.ownerSVGElement && e.closest("figure.chart") ? rgb(getComputedStyle(e.ownerSVGElement.querySelector("path")).fill) : behind(e);
     const [a, b] = [light(own), light(back)].sort((x, y) => y - x), ratio = (a + 0.05) / (b + 0.05);
     if (ratio < 4.5) weak.add(e.tagName + " " + e.className + " " + e.textContent.trim().slice(0, 30) + " " + own + " on " + back + " " + ratio.toFixed(2));
   }
@@ -295,7 +295,7 @@ func (b *browser) prints(t *testing.T) {
 	b.media(t, "print", "dark")
 	for what, want := range map[string]string{
 		`getComputedStyle(document.body).backgroundColor`:                                        "rgb(255, 255, 255)",
-		`getComputedStyle(document.querySelector("figure.chart svg rect")).fill`:                 "rgb(255, 255, 255)",
+		`getComputedStyle(document.querySelector("figure.chart svg path")).fill`:                 "rgb(255, 255, 255)",
 		`getComputedStyle(document.querySelector("nav")).display`:                                "none",
 		`String(document.querySelector("figure.chart svg").getBoundingClientRect().width > 500)`: "true",
 	} {
