@@ -88,7 +88,7 @@ type Result struct {
 	Histograms []Histogram `json:"histograms,omitempty"`
 	HeatMaps   []HeatMap   `json:"heat_maps,omitempty"`
 	Spans      []Span      `json:"spans"` // blocked, stalled and lost spans, for charts and text
-	// Marks are those that were set while the run went on, in the order of their times.
+	// Marks are what was written into the captures by hand or by hooks, in the order of time.
 	Marks []Mark `json:"marks,omitempty"`
 
 	// BrokerSide is what the broker said of itself; nil where its management API was not asked.
@@ -283,10 +283,10 @@ type Rates struct {
 	DrainNS *int64   `json:"drain_ns"`
 }
 
-// Grouping is a run by producer, consumer or queue. Messages are those sent by a producer, received by a consumer, or received
-// from a queue; the least, the (lower) median and the most tell of all members.
+// Grouping is a run by producer, consumer, queue, body size or priority. Messages are those sent by a producer, received by a
+// consumer, received from a queue, or sent with a size or a priority (of a size received, where no producer was recorded); the least, the (lower) median and the most tell of all members.
 type Grouping struct {
-	By             string   `json:"by"` // producer, consumer, queue
+	By             string   `json:"by"` // producer, consumer, queue, size, priority
 	Total          int      `json:"total"`
 	LeastMessages  int64    `json:"least_messages"`
 	MedianMessages int64    `json:"median_messages"`
