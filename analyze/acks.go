@@ -129,7 +129,7 @@ func (a *ackTimes) match(q *ackQueue) {
 			a.take(&q.acks, min(k.n, r.first-k.first))
 		default:
 			n := min(r.n, k.n)
-			a.l.acked(k.at-r.at, n)
+			a.l.acked(r.at, k.at-r.at, n)
 			a.take(&q.received, n)
 			a.take(&q.acks, n)
 		}
@@ -167,16 +167,12 @@ func (a *ackTimes) finish(acks func(consumerKey) bool) bool {
 }
 
 // acked and unacked take n deliveries each: acked so long after they were received, or received then and never acked.
-func (l *latencies) acked(ns int64, n uint64) {
-	switch c := &l.ack; {
-	case !l.selecting:
-		for range n {
-			c.hist.Add(ns)
-			c.moments.Add(ns)
-		}
-	case c.open:
-		for range n {
-			c.selection.Add(ns)
+func (l *latencies) acked(received, ns int64, n uint64) {
+	for range n {
+		if l.selecting {
+			l.ack.look(received, ns, l.following)
+		} else {
+			l.ack.count(received, ns)
 		}
 	}
 }
@@ -187,6 +183,7 @@ func (l *latencies) unacked(received int64, n uint64) {
 	}
 	for range n {
 		l.ack.censored.add(l.until, received)
+		l.ack.followed.add(received)
 	}
 }
 

@@ -52,10 +52,11 @@ type Options struct {
 	// MemoryBytes is the budget for what grows with the messages under way, and again for the selection of percentiles;
 	// 0 is DefaultMemoryBytes.
 	MemoryBytes int64
-	// By asks for latencies by ByQueue, ByProducer or ByConsumer, one or several of them, of the first MaxGroups members of each.
+	// By asks for latencies by ByQueue, ByProducer, ByConsumer, BySize or ByPriority, one or several of them, of the first MaxGroups
+	// members of each.
 	By []string
 	// Percentiles are those that are looked for beside the ones that every distribution has, at most MostPercentiles; of the whole
-	// window also how far each is known.
+	// window, of groups and of acks also how far each is known.
 	Percentiles []quantile.Percent
 	// Assertions are judged when all else is known.
 	Assertions []*assert.Assertion
@@ -100,12 +101,9 @@ func Run(ctx context.Context, dirs []string, o Options) (*result.Result, error) 
 	// grow to twice of what is in use.
 	const spare = 30 // percent
 	defer debug.SetGCPercent(debug.SetGCPercent(spare))
-	a := &analysis{o: o}
+	a, err := read(ctx, dirs, o, nil)
 	defer a.close()
-	if err := a.open(ctx, dirs); err != nil {
-		return nil, err
-	}
-	if err := a.count(ctx); err != nil {
+	if err != nil {
 		return nil, err
 	}
 	if err := a.choose(ctx); err != nil {
@@ -118,6 +116,25 @@ func Run(ctx context.Context, dirs []string, o Options) (*result.Result, error) 
 	r := a.result()
 	assert.Apply(r, o.Assertions)
 	return r, nil
+}
+
+// read opens captures and reads them for the first time. Where it turns out that deliveries have to be merged, that is done anew.
+// The analysis must be closed, also where there is an error.
+func read(ctx context.Context, dirs []string, o Options, each func(*integrity.History) error) (*analysis, error) {
+	a := &analysis{o: o, each: each}
+	err := a.open(ctx, dirs)
+	if err == nil {
+		err = a.count(ctx)
+	}
+	if err != nil || !a.mustMerge() {
+		return a, err
+	}
+	a.close()
+	a = &analysis{o: o, each: each, merged: true, read: a.read, total: a.read}
+	if err = a.open(ctx, dirs); err == nil {
+		err = a.count(ctx)
+	}
+	return a, err
 }
 
 // askPercentiles puts together what was asked for and what assertions need.
@@ -158,6 +175,7 @@ type analysis struct {
 	// histories, where each is set: the first reading counts for them, and leaves the ledger open.
 	each      func(*integrity.History) error
 	histories *integrity.Histories
+	merged    bool // deliveries of several files are brought into the order of time; see merger
 
 	read, total int64 // bytes, for Progress
 	notes       []string
@@ -202,6 +220,7 @@ func (a *analysis) prepare(ctx context.Context) error {
 		return err
 	}
 	a.batches = byTime(a.captures)
+	setHorizons(a.batches)
 	var perKind [lastKind + 1]int64
 	for _, b := range a.batches {
 		perKind[b.kind] += b.rows
@@ -251,7 +270,7 @@ func joined(k schema.Kind) bool {
 // count is the first reading: everything but the exact percentiles.
 func (a *analysis) count(ctx context.Context) error {
 	a.ledger = a.newLedger()
-	v := &visitor{a: a, ledger: a.ledger, first: true}
+	v := a.newVisitor(a.ledger, true)
 	if slices.ContainsFunc(a.captures, (*source).mayHaveLost) {
 		a.course.movement = newMovement(a.window.runStart, a.window.end)
 	}
@@ -260,6 +279,9 @@ func (a *analysis) count(ctx context.Context) error {
 	}
 	if a.hasAcks() {
 		v.acked = newAckTimes(a.latency, a.o.MemoryBytes/8)
+		if len(a.latency.asked) > 0 {
+			a.latency.ack.followed = newFollowed(a.time.runStart, a.time.end)
+		}
 	}
 	if err := a.feed(ctx, a.batches, v); err != nil {
 		return err
@@ -306,8 +328,8 @@ func (a *analysis) choose(ctx context.Context) error {
 				a.total += b.length
 			}
 		}
-		v := &visitor{a: a, ledger: ledger}
-		if a.latency.ack.open {
+		v := a.newVisitor(ledger, false)
+		if a.latency.ack.open || a.latency.ack.followed != nil && a.latency.following {
 			v.acked = newAckTimes(a.latency, a.o.MemoryBytes/8)
 		}
 		err := a.feed(ctx, again, v)
@@ -336,7 +358,7 @@ func (a *analysis) newLedger() *integrity.Ledger {
 
 // feed shows batches to v and tells of the progress.
 func (a *analysis) feed(ctx context.Context, batches []*batch, v *visitor) error {
-	return feed(ctx, batches, func(r *rows) error {
+	err := feed(ctx, batches, func(r *rows) error {
 		v.visit(r)
 		a.read += r.batch.length
 		if a.o.Progress != nil {
@@ -344,4 +366,17 @@ func (a *analysis) feed(ctx context.Context, batches []*batch, v *visitor) error
 		}
 		return v.ledger.Err()
 	})
+	if err == nil && v.merge != nil {
+		a.endMerge(v.merge)
+	}
+	return err
+}
+
+// endMerge shows the last rows of a reading.
+func (a *analysis) endMerge(m *merger) {
+	m.finish()
+	const note = "analysis: deliveries of several files lie too far apart in time to be put into order within the memory: which of several deliveries of a message came first was not always told (--memory)"
+	if m.overrun && !slices.Contains(a.notes, note) {
+		a.notes = append(a.notes, note)
+	}
 }

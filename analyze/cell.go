@@ -13,7 +13,8 @@ type cell struct {
 	moments  quantile.Moments
 	censored censored
 
-	asked        []wanted // by number, rising
+	followed     *followed // nil: not needed
+	asked        []wanted  // by number, rising
 	meanInterval *result.Confidence
 
 	ranks     []uint64 // wanted, rising

@@ -69,7 +69,7 @@ func hostsOf(captures []*source) (hosts []host) {
 			continue
 		}
 		s := &c.manifest.ClockStart
-		i := slices.IndexFunc(hosts, func(h host) bool { return h.base != nil && sharedClock(h.base, s) })
+		i := slices.IndexFunc(hosts, func(h host) bool { return h.base != nil && h.base.Shares(s) })
 		if i < 0 {
 			hosts = append(hosts, host{captures: []*source{c}, base: s})
 			continue
@@ -80,10 +80,6 @@ func hostsOf(captures []*source) (hosts []host) {
 		c.moveTimes(c.shift)
 	}
 	return hosts
-}
-
-func sharedClock(a, b *event.Snapshot) bool {
-	return a.BootID != "" && a.BootID == b.BootID && a.MonotonicNS != 0 && b.MonotonicNS != 0
 }
 
 // moveTimes moves what is known of the times without reading a row.

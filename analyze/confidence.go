@@ -47,9 +47,8 @@ func (c *cell) ask(percents []quantile.Percent, spans []*cell, spanNS int64) {
 // as they are in all, and to be independent.
 func (c *cell) bracket(w *wanted, spans []*cell, spanNS int64) {
 	w.interval = &result.Confidence{Level: confidenceLevel}
-	n := float64(c.total())
 	if w.rank > c.moments.Count() {
-		w.interval.Note = "it falls among messages without an answer"
+		w.interval.Note = amongUnanswered
 		return
 	}
 	limit, below, inside := c.hist.Split(w.rank)
@@ -62,6 +61,15 @@ func (c *cell) bracket(w *wanted, spans []*cell, spanNS int64) {
 		under, in := s.hist.Around(limit)
 		shares = append(shares, quantile.Span{Count: float64(s.total()), Sum: float64(under) + part*float64(in)})
 	}
+	c.bracketBy(w, shares, part, inside, spanNS)
+}
+
+const amongUnanswered = "it falls among messages without an answer"
+
+// bracketBy finds the ranks by the shares of values up to the percentile in spans of time, of which part of the inside values in
+// its bucket count.
+func (c *cell) bracketBy(w *wanted, shares []quantile.Span, part float64, inside uint64, spanNS int64) {
+	n := float64(c.total())
 	spread, ok := quantile.SpreadOf(shares)
 	if !ok {
 		w.interval.Note = cannotSay(len(shares))
@@ -85,13 +93,17 @@ func (c *cell) bracket(w *wanted, spans []*cell, spanNS int64) {
 
 // bracketMean is the interval of the mean of the measured messages: Student's, over batches of them.
 func (c *cell) bracketMean(spans []*cell, spanNS int64) *result.Confidence {
-	x := &result.Confidence{Level: confidenceLevel}
 	var sums []quantile.Span
 	for _, s := range spans {
 		if s != nil && s.moments.Count() > 0 {
 			sums = append(sums, quantile.Span{Count: float64(s.moments.Count()), Sum: s.moments.Sum()})
 		}
 	}
+	return c.meanBy(sums, spanNS)
+}
+
+func (c *cell) meanBy(sums []quantile.Span, spanNS int64) *result.Confidence {
+	x := &result.Confidence{Level: confidenceLevel}
 	spread, ok := quantile.SpreadOf(sums)
 	if !ok {
 		x.Note = cannotSay(len(sums))

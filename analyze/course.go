@@ -112,6 +112,7 @@ func (c *course) connectionsTo(endpoints []string) []int {
 // findFacts gathers what the ledger needs to finish, and most of what the judgement needs beside it.
 func (a *analysis) findFacts() {
 	f := &a.facts
+	f.StartNS = a.window.runStart
 	f.PublishStopNS, f.WindowNS = a.window.publishStop, a.window.runStop-a.window.runStart
 	f.ClocksDiffer, _ = a.clocks.describe()
 	if accuracy := a.clocks.accuracy(); accuracy != "" {
@@ -136,6 +137,7 @@ func (a *analysis) findFacts() {
 		}
 		a.manifestFacts(c)
 	}
+	a.markFacts()
 	a.stoodStill()
 	a.followConnections()
 	a.latency.negatives(f)

@@ -50,13 +50,17 @@ func sendsFirst(b *batch) int {
 	return 1
 }
 
-// rows is one decoded batch. The record and everything in it is valid until the visitor returns.
+// rows is one decoded batch. The record and everything in it is valid until the visitor returns, or, where it holds it, until it
+// releases it.
 type rows struct {
 	batch *batch
 	rec   arrow.Record
 	buf   []byte
 	err   error // the batch is damaged
 	ready chan struct{}
+	// held: the visitor keeps the batch, and releases it.
+	held  bool
+	spare chan<- []byte
 }
 
 // feed shows batches in their order to visit, decoded ahead on all processors. A batch that is not what its checksum
@@ -69,18 +73,18 @@ func feed(ctx context.Context, batches []*batch, visit func(*rows) error) error 
 	stop := make(chan struct{})
 	finished := make(chan struct{})
 	mem := &recycler{}
-	go dispatch(batches, jobs, ordered, stop)
+	go dispatch(batches, spare, jobs, ordered, stop)
 	for range workers {
 		go func() {
 			work(jobs, spare, mem)
 			finished <- struct{}{}
 		}()
 	}
-	err := consume(ctx, ordered, spare, visit)
+	err := consume(ctx, ordered, visit)
 	close(stop)
 	for r := range ordered { // release what was decoded and not visited
 		<-r.ready
-		r.release(spare)
+		r.release()
 	}
 	for range workers {
 		<-finished
@@ -88,14 +92,14 @@ func feed(ctx context.Context, batches []*batch, visit func(*rows) error) error 
 	return err
 }
 
-func dispatch(batches []*batch, jobs, ordered chan<- *rows, stop <-chan struct{}) {
+func dispatch(batches []*batch, spare chan<- []byte, jobs, ordered chan<- *rows, stop <-chan struct{}) {
 	defer close(jobs)
 	defer close(ordered)
 	for _, b := range batches {
 		if b.bad {
 			continue
 		}
-		r := &rows{batch: b, ready: make(chan struct{})}
+		r := &rows{batch: b, ready: make(chan struct{}), spare: spare}
 		select {
 		case ordered <- r:
 			jobs <- r // the workers take every job, also after stop
@@ -143,7 +147,7 @@ func (r *rows) shiftTimes(by int64) {
 	}
 }
 
-func (r *rows) release(spare chan<- []byte) {
+func (r *rows) release() {
 	if r.rec != nil {
 		r.rec.Release()
 	}
@@ -151,18 +155,18 @@ func (r *rows) release(spare chan<- []byte) {
 		return
 	}
 	select {
-	case spare <- r.buf:
+	case r.spare <- r.buf:
 	default:
 	}
 }
 
-func consume(ctx context.Context, ordered <-chan *rows, spare chan<- []byte, visit func(*rows) error) error {
+func consume(ctx context.Context, ordered <-chan *rows, visit func(*rows) error) error {
 	for r := range ordered {
 		select {
 		case <-r.ready:
 		case <-ctx.Done():
 			<-r.ready
-			r.release(spare)
+			r.release()
 			return ctx.Err()
 		}
 		err := ctx.Err()
@@ -177,7 +181,9 @@ func consume(ctx context.Context, ordered <-chan *rows, spare chan<- []byte, vis
 		default:
 			err = visit(r)
 		}
-		r.release(spare)
+		if !r.held {
+			r.release()
+		}
 		if err != nil {
 			return fmt.Errorf("analyze: %w", err)
 		}

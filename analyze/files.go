@@ -43,6 +43,8 @@ type batch struct {
 	minTime, maxTime int64
 	// order is the time by which it is read; see byTime.
 	order int64
+	// horizon: no delivery in a batch that is read after it was received before; see setHorizons.
+	horizon int64
 	// bad: its bytes are not what they should be.
 	bad bool
 }

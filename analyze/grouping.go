@@ -3,6 +3,7 @@ package analyze
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"leveret/analyze/integrity"
 	"leveret/analyze/result"
@@ -13,7 +14,11 @@ const (
 	ByQueue    = "queue"
 	ByProducer = "producer"
 	ByConsumer = "consumer"
+	BySize     = "size"     // of the body
+	ByPriority = "priority" // that a producer gives its messages
 )
+
+var groupedBy = []string{ByQueue, ByProducer, ByConsumer, BySize, ByPriority}
 
 // MaxGroups is how many groups have a latency of their own: each needs memory, and nobody reads more.
 const MaxGroups = 256
@@ -25,18 +30,25 @@ type grouping struct {
 	// first is the number that each capture's first producer, or consumer, has among those of all captures.
 	first []int
 	total int
+
+	sizes      *messageSizes // of BySize; else nil
+	priorities []int         // of ByPriority, rising
+	keys       [][]int16     // of ByPriority: place in priorities, by capture and producer
 }
 
 // newGroupings makes what Options.By asks for; producers and consumers are numbered on over the captures.
 func (a *analysis) newGroupings() error {
 	for i, what := range a.o.By {
 		switch {
-		case what != ByQueue && what != ByProducer && what != ByConsumer:
-			return fmt.Errorf("analyze: a run cannot be grouped by %q: by %s, %s or %s", what, ByQueue, ByProducer, ByConsumer)
+		case !slices.Contains(groupedBy, what):
+			return fmt.Errorf("analyze: a run cannot be grouped by %q: by %s", what, strings.Join(groupedBy, ", "))
 		case slices.Contains(a.o.By[:i], what):
 			continue
 		case slices.ContainsFunc(a.captures, func(c *source) bool { return c.manifest == nil }):
 			a.notes = append(a.notes, "analysis: not by "+what+": a capture without a manifest does not say how many there are")
+			continue
+		case what == ByPriority && !slices.ContainsFunc(a.captures, (*source).publishes):
+			a.notes = append(a.notes, "analysis: not by priority: no producers were recorded, and consumers do not record it")
 			continue
 		}
 		g := &grouping{by: what}
@@ -49,12 +61,47 @@ func (a *analysis) newGroupings() error {
 				g.total += len(c.manifest.Consumers)
 			}
 		}
+		switch what {
+		case BySize:
+			g.sizes = newMessageSizes(a.captures)
+			a.latency.bySize = g
+		case ByPriority:
+			g.findPriorities(a.captures)
+		}
 		a.latency.groupings = append(a.latency.groupings, g)
 	}
+	a.latency.current = make([]*[groups]*cell, 0, len(a.latency.groupings))
 	return nil
 }
 
-// key is the number of the group that an answer belongs to; -1: none.
+// noPriority is that of messages without one.
+const noPriority = -1
+
+// findPriorities looks up the priority that each producer gives its messages.
+func (g *grouping) findPriorities(captures []*source) {
+	of := func(c *source, producer int) int {
+		if p := c.manifest.Producers[producer].Properties; p != nil && p.Priority != nil {
+			return int(*p.Priority)
+		}
+		return noPriority
+	}
+	for _, c := range captures {
+		for i := range c.manifest.Producers {
+			g.priorities = append(g.priorities, of(c, i))
+		}
+	}
+	slices.Sort(g.priorities)
+	g.priorities = slices.Compact(g.priorities)
+	for _, c := range captures {
+		var keys []int16
+		for i := range c.manifest.Producers {
+			keys = append(keys, int16(slices.Index(g.priorities, of(c, i))))
+		}
+		g.keys = append(g.keys, keys)
+	}
+}
+
+// key is the number of the group that all messages of an answer belong to; -1: none, or not the same.
 func (g *grouping) key(p integrity.Party) int {
 	switch {
 	case g.by == ByQueue:
@@ -63,6 +110,8 @@ func (g *grouping) key(p integrity.Party) int {
 		return g.first[p.Capture] + p.Producer
 	case g.by == ByConsumer && p.Consumer >= 0:
 		return g.first[p.ConsumerCapture] + p.Consumer
+	case g.by == ByPriority && p.Producer >= 0 && p.Producer < len(g.keys[p.Capture]):
+		return int(g.keys[p.Capture][p.Producer])
 	}
 	return -1
 }
@@ -71,30 +120,54 @@ func (g *grouping) key(p integrity.Party) int {
 func (l *latencies) Of(p integrity.Party) {
 	l.current = l.current[:0]
 	for _, g := range l.groupings {
-		if k := g.key(p); uint(k) < MaxGroups {
-			if g.cells[k] == nil {
-				g.cells[k] = &[groups]*cell{}
-			}
-			l.current = append(l.current, g.cells[k])
+		if g.sizes != nil {
+			g.sizes.begin(p)
+		} else if cells := g.group(g.key(p)); cells != nil {
+			l.current = append(l.current, cells)
 		}
 	}
 }
 
-func cellOf(g *[groups]*cell, group int) *cell {
+// group is one of a grouping; nil where it has none of that number, or shows none.
+func (g *grouping) group(key int) *[groups]*cell {
+	if uint(key) >= MaxGroups {
+		return nil
+	}
+	if g.cells[key] == nil {
+		g.cells[key] = &[groups]*cell{}
+	}
+	return g.cells[key]
+}
+
+// groupsAt are the groups of the i-th message of an answer; valid until the next call.
+func (l *latencies) groupsAt(i int) []*[groups]*cell {
+	if l.bySize != nil {
+		if cells := l.bySize.group(l.bySize.sizes.key(i)); cells != nil {
+			return append(l.current, cells)
+		}
+	}
+	return l.current
+}
+
+func (l *latencies) cellOf(g *[groups]*cell, group int) *cell {
 	if g[group] == nil {
 		g[group] = &cell{}
+		if len(l.asked) > 0 && l.followed < mostFollowed {
+			l.followed++
+			g[group].followed = newFollowed(l.t.start, l.t.stop)
+		}
 	}
 	return g[group]
 }
 
-// addTo adds a value to a group.
-func (l *latencies) addTo(g *[groups]*cell, group int, v int64) {
-	if !l.selecting {
-		c := cellOf(g, group)
-		c.hist.Add(v)
-		c.moments.Add(v)
-	} else if c := g[group]; c != nil && c.open {
-		c.selection.Add(v)
+// addToGroups adds a value to the groups of the i-th message of an answer. from is when it was due, else sent.
+func (l *latencies) addToGroups(i, group int, from, v int64) {
+	for _, g := range l.groupsAt(i) {
+		if !l.selecting {
+			l.cellOf(g, group).count(from, v)
+		} else if c := g[group]; c != nil {
+			c.look(from, v, l.following)
+		}
 	}
 }
 
@@ -114,47 +187,89 @@ func (l *latencies) eachGroup(f func(*cell)) {
 	}
 }
 
+// member is one group of a grouping.
+type member struct {
+	key      int
+	name     string
+	messages int64
+}
+
 // describeGroupings puts the groupings into plain values.
 func (a *analysis) describeGroupings() (all []result.Grouping) {
 	for _, g := range a.latency.groupings {
-		names, messages := a.membersOf(g)
-		r := result.Grouping{By: g.by, Total: len(messages)}
-		if sorted := slices.Sorted(slices.Values(messages)); len(sorted) > 0 {
-			r.LeastMessages, r.MedianMessages, r.MostMessages = sorted[0], sorted[(len(sorted)-1)/2], sorted[len(sorted)-1]
+		members := a.membersOf(g)
+		r := result.Grouping{By: g.by, Total: len(members)}
+		var messages []int64
+		for _, m := range members {
+			messages = append(messages, m.messages)
 		}
-		for k := range min(len(messages), MaxGroups) {
-			member := result.Member{Name: names(k), Messages: messages[k]}
-			if cells := g.cells[k]; cells != nil {
-				member.Latency = a.latencyOf(cells)
+		if slices.Sort(messages); len(messages) > 0 {
+			r.LeastMessages, r.MedianMessages, r.MostMessages = messages[0], messages[(len(messages)-1)/2], messages[len(messages)-1]
+		}
+		for _, m := range members[:min(len(members), MaxGroups)] {
+			x := result.Member{Name: m.name, Messages: m.messages}
+			if m.key < MaxGroups && g.cells[m.key] != nil {
+				x.Latency = a.latencyOf(g.cells[m.key])
 			}
-			r.Members = append(r.Members, member)
+			r.Members = append(r.Members, x)
 		}
 		all = append(all, r)
 	}
 	return all
 }
 
-// membersOf names the members of a grouping and counts their messages: sent by a producer, received by a consumer or from a queue.
-func (a *analysis) membersOf(g *grouping) (name func(int) string, messages []int64) {
+// membersOf names the members of a grouping and counts their messages: sent by a producer, with a size or a priority, received
+// by a consumer or from a queue.
+func (a *analysis) membersOf(g *grouping) (all []member) {
 	switch g.by {
 	case ByQueue:
-		for _, q := range a.judgement.Queues {
-			messages = append(messages, q.Counts.Received)
+		for k, q := range a.judgement.Queues {
+			all = append(all, member{k, q.Queue, q.Counts.Received})
 		}
-		return func(k int) string { return a.judgement.Queues[k].Queue }, messages
+	case BySize:
+		return g.sizes.members()
+	case ByPriority:
+		return g.byPriority(a.ledger.Sent())
 	case ByProducer:
-		messages = a.ledger.Sent()
-	default:
-		messages = a.receivedBy()
-	}
-	return func(k int) string {
-		c, _ := slices.BinarySearch(g.first, k+1) // the last capture whose first member is not behind k
-		number := fmt.Sprintf("%s %d", g.by, k-g.first[c-1])
-		if len(g.first) > 1 {
-			number += " of " + a.captures[c-1].id
+		for k, n := range a.ledger.Sent() {
+			all = append(all, member{k, a.numbered(g, k), n})
 		}
-		return number
-	}, messages
+	default:
+		for k, n := range a.receivedBy() {
+			all = append(all, member{k, a.numbered(g, k), n})
+		}
+	}
+	return all
+}
+
+// numbered names the k-th producer or consumer.
+func (a *analysis) numbered(g *grouping, k int) string {
+	c, _ := slices.BinarySearch(g.first, k+1) // the last capture whose first member is not behind k
+	number := fmt.Sprintf("%s %d", g.by, k-g.first[c-1])
+	if len(g.first) > 1 {
+		number += " of " + a.captures[c-1].id
+	}
+	return number
+}
+
+// byPriority adds up what the producers sent.
+func (g *grouping) byPriority(sent []int64) (all []member) {
+	for k, p := range g.priorities {
+		name := fmt.Sprintf("priority %d", p)
+		if p == noPriority {
+			name = "no priority"
+		}
+		all = append(all, member{k, name, 0})
+	}
+	for _, keys := range g.keys {
+		for i, k := range keys {
+			if i < len(sent) {
+				all[k].messages += sent[i]
+			}
+		}
+		sent = sent[min(len(keys), len(sent)):]
+	}
+	return all
 }
 
 // countReceived counts deliveries by consumer; those of one read stand together.

@@ -96,7 +96,7 @@ func TestGroupingsThatCannotBe(t *testing.T) {
 	r := record(t, plan(1, 1))
 	r.send(0, 0, 1, 0)
 	dir := r.close()
-	if _, err := Run(t.Context(), []string{dir}, Options{By: []string{"size"}}); err == nil || !strings.Contains(err.Error(), `"size"`) {
+	if _, err := Run(t.Context(), []string{dir}, Options{By: []string{"colour"}}); err == nil || !strings.Contains(err.Error(), `"colour"`) {
 		t.Error(err)
 	}
 	for _, name := range []string{manifest.StartName, manifest.FinalName} {

@@ -2,7 +2,9 @@ package analyze
 
 import (
 	"fmt"
+	"maps"
 	"math/rand/v2"
+	"slices"
 
 	"leveret/capture/event"
 	"leveret/capture/manifest"
@@ -14,6 +16,7 @@ type history struct {
 	sends       []sendEvent
 	settlements []settleEvent
 	deliveries  []deliveryEvent
+	purges      map[string][]int64 // when queues were purged, as marks say
 }
 
 type sendEvent struct {
@@ -21,6 +24,7 @@ type sendEvent struct {
 	seq      uint64
 	at, due  int64 // epoch included; event.None
 	route    int
+	size     int
 }
 
 type settleEvent struct {
@@ -50,13 +54,13 @@ type maker struct {
 func (g *maker) chance(percent int) bool { return g.IntN(100) < percent }
 
 func (g *maker) tick() int64 {
-	g.clock += g.Int64N(3000)
+	g.clock += 1 + g.Int64N(3000) // no two at a time: which came first is told by it
 	return g.clock
 }
 
 // randomHistory makes a run with every kind of trouble in it.
 func randomHistory(seed uint64) *history {
-	g := &maker{Rand: rand.New(rand.NewPCG(seed, 99)), h: &history{m: plan(0, 0)}, clock: epoch}
+	g := &maker{Rand: rand.New(rand.NewPCG(seed, 99)), h: &history{m: plan(0, 0), purges: map[string][]int64{}}, clock: epoch}
 	g.topology()
 	g.queues = make([][]event.Delivery, len(g.h.m.Topology.Queues))
 	g.streams = make([][]event.Delivery, len(g.h.m.Consumers))
@@ -110,9 +114,13 @@ func (g *maker) topology() {
 				m.Consumers = append(m.Consumers, c)
 			}
 		}
+		if g.chance(20) && queue.Type != "stream" {
+			g.h.purges[queue.Name] = nil // when, end knows
+		}
 		m.Topology.Queues = append(m.Topology.Queues, queue)
 		m.Outcome.Queues = append(m.Outcome.Queues, end)
 	}
+	m.Bodies = []manifest.Body{{SizeBytes: 10}, {SizeBytes: 1000}, {SizeBytes: 20}}
 	for range 1 + g.IntN(3) {
 		r := manifest.Route{Known: g.chance(90)}
 		for q := range m.Topology.Queues {
@@ -133,6 +141,16 @@ func (g *maker) topology() {
 		if g.chance(30) {
 			p.Routes = 1 + g.IntN(len(m.Topology.Routes)-p.Route)
 		}
+		p.Size = []int{12, 100, 1000}[g.IntN(3)]
+		switch g.IntN(4) {
+		case 0:
+			p.PooledBodies = true
+		case 1:
+			p.Sizes = []manifest.SizeStage{{Bytes: 50, ForNS: 30_000}, {Bytes: 1000, ForNS: 30_000}}
+		}
+		if priority := uint8(g.IntN(4)); priority > 0 {
+			p.Properties = &manifest.Properties{Priority: &priority}
+		}
 		m.Producers = append(m.Producers, p)
 	}
 }
@@ -150,6 +168,7 @@ func (g *maker) message(p int, seq uint64, trouble int) {
 	if p%2 == 0 {
 		s.due = s.at - g.Int64N(5000)
 	}
+	s.size = g.size(&m.Producers[p], seq)
 	if g.chance(trouble / 3) {
 		s.at, s.due = event.None, s.at
 		g.h.sends = append(g.h.sends, s)
@@ -181,6 +200,19 @@ func (g *maker) message(p int, seq uint64, trouble int) {
 	if !refused {
 		g.enqueue(s, trouble)
 	}
+}
+
+// size of a message: as planned, but for a few.
+func (g *maker) size(p *manifest.Producer, seq uint64) int {
+	switch {
+	case g.chance(2):
+		return 77
+	case p.PooledBodies:
+		return g.h.m.Bodies[seq%3].SizeBytes
+	case p.Sizes != nil:
+		return p.Sizes[(g.clock-epoch)/30_000%2].Bytes
+	}
+	return p.Size
 }
 
 func (g *maker) settle(p int, seq uint64, kind event.SettlementKind) {
@@ -276,15 +308,27 @@ func (g *maker) end() {
 	o.BarrierNS = epoch + g.Int64N(20_000) // some messages lie outside the window
 	o.PublishStopNS = max(o.BarrierNS, g.clock-g.Int64N(20_000))
 	o.DrainEndNS = max(g.clock, o.PublishStopNS) + 1000
-	o.Sent, o.Received = 0, int64(len(g.h.deliveries))
-	for _, s := range g.h.sends {
+	for _, q := range slices.Sorted(maps.Keys(g.h.purges)) {
+		for range 1 + g.IntN(2) {
+			g.h.purges[q] = append(g.h.purges[q], epoch+g.Int64N(g.clock-epoch+1))
+		}
+		slices.Sort(g.h.purges[q])
+	}
+	g.h.tally(o)
+}
+
+// tally makes the engine's counters of the events.
+func (h *history) tally(o *manifest.Outcome) {
+	o.Sent, o.NotSent, o.Confirmed, o.Committed, o.Nacked, o.Returned = 0, 0, 0, 0, 0, 0
+	o.Received = int64(len(h.deliveries))
+	for _, s := range h.sends {
 		if s.at != event.None {
 			o.Sent++
 		} else {
 			o.NotSent++
 		}
 	}
-	for _, s := range g.h.settlements {
+	for _, s := range h.settlements {
 		switch s.kind {
 		case event.Ack:
 			o.Confirmed++
@@ -301,7 +345,7 @@ func (g *maker) end() {
 // record makes a capture of the history.
 func (h *history) record(r *recording) string {
 	for _, s := range h.sends {
-		e := &event.Sends{Producer: uint16(s.producer), First: s.seq, N: 1, Sent: s.at, Written: s.at, Route: uint16(s.route)}
+		e := &event.Sends{Producer: uint16(s.producer), First: s.seq, N: 1, Sent: s.at, Written: s.at, Route: uint16(s.route), Size: uint32(s.size)}
 		if s.due != event.None {
 			e.Due = []int64{s.due}
 		}
@@ -313,5 +357,13 @@ func (h *history) record(r *recording) string {
 	for _, d := range h.deliveries {
 		r.w.Deliveries(&event.Deliveries{Consumer: uint16(d.consumer), At: d.at, Rows: []event.Delivery{d.d}})
 	}
-	return r.close()
+	dir := r.close()
+	for q, times := range h.purges {
+		for _, at := range times {
+			if err := manifest.AddMark(dir, &manifest.Mark{AtNS: at, From: manifest.MarkFromUser, Clock: manifest.ClockMonotonic, Text: "purged", Purged: q}); err != nil {
+				r.t.Fatal(err)
+			}
+		}
+	}
+	return dir
 }

@@ -38,11 +38,14 @@ type latencies struct {
 	series    []result.Series
 	groupings []*grouping      // nil: nobody asked for any
 	current   []*[groups]*cell // of the groups that the next answer belongs to
+	bySize    *grouping        // the one whose groups differ from message to message; nil: none
 
 	// asked are the percentiles that were asked for by number, of all distributions but those of intervals.
 	asked []quantile.Percent
 
 	selecting bool
+	followed  int  // distributions of groups that are
+	following bool // the first reading of those that select: see followed
 	// until is how long answers were recorded: a message without one took at least until then. Set before Unconfirmed,
 	// Uncommitted and Undelivered are called; event.None if unknown.
 	until int64
@@ -103,13 +106,13 @@ func (l *latencies) answered(service int, at, sent, due []int64) {
 			continue
 		}
 		l.add(service, n, at[i]-s)
-		for _, g := range l.current {
-			l.addTo(g, service, at[i]-s)
+		if len(l.groupings) > 0 {
+			l.addToGroups(i, service, from, at[i]-s)
 		}
 		if due != nil && due[i] != event.None {
 			l.add(service+1, n, at[i]-due[i])
-			for _, g := range l.current {
-				l.addTo(g, service+1, at[i]-due[i])
+			if len(l.groupings) > 0 {
+				l.addToGroups(i, service+1, from, at[i]-due[i])
 			}
 		}
 	}
@@ -119,9 +122,7 @@ func (l *latencies) answered(service int, at, sent, due []int64) {
 func (l *latencies) stamped(received, due int64) {
 	if n, _, _ := l.t.find(received); uint(n) < uint(l.t.run) {
 		l.add(deliveryResponse, n, received-due)
-		for _, g := range l.current {
-			l.addTo(g, deliveryResponse, received-due)
-		}
+		l.addToGroups(0, deliveryResponse, received, received-due)
 	}
 }
 
@@ -184,17 +185,20 @@ func (l *latencies) unanswered(service int, sent, due int64) {
 	if uint(n) >= uint(l.t.run) {
 		return
 	}
-	l.censored(service, n, func(c *censored) { c.add(l.until, sent) })
+	l.censored(service, n, from, func(c *censored) { c.add(l.until, sent) })
 	if due != event.None {
-		l.censored(service+1, n, func(c *censored) { c.add(l.until, due) })
+		l.censored(service+1, n, from, func(c *censored) { c.add(l.until, due) })
 	}
 }
 
-// censored adds to what is censored in an interval, and in the groups that the answer would belong to.
-func (l *latencies) censored(group, interval int, add func(*censored)) {
+// censored adds to what is censored in an interval, and in the groups that the answer would belong to. from is when the message was
+// due, else sent.
+func (l *latencies) censored(group, interval int, from int64, add func(*censored)) {
 	add(&l.cell(group, interval).censored)
-	for _, g := range l.current {
-		add(&cellOf(g, group).censored)
+	for _, g := range l.groupsAt(0) {
+		c := l.cellOf(g, group)
+		add(&c.censored)
+		c.followed.add(from)
 	}
 }
 
@@ -208,12 +212,12 @@ func (l *latencies) Unsent(due int64, answer integrity.Answer, queues int) {
 	unsent := func(c *censored) { c.addUnsent(l.t.runStop, due) }
 	switch answer {
 	case integrity.AwaitsConfirm:
-		l.censored(confirmResponse, n, unsent)
+		l.censored(confirmResponse, n, due, unsent)
 	case integrity.AwaitsCommit:
-		l.censored(commitResponse, n, unsent)
+		l.censored(commitResponse, n, due, unsent)
 	}
 	for range queues {
-		l.censored(deliveryResponse, n, unsent)
+		l.censored(deliveryResponse, n, due, unsent)
 	}
 }
 
@@ -246,14 +250,13 @@ func (l *latencies) endCounting() {
 			}
 		}
 	}
-	l.eachGroup(func(c *cell) {
+	l.eachFollowed(func(c *cell) {
 		c.ask(l.asked, nil, 0)
+		c.followed.begin(c)
 		c.prepare(nil)
 	})
 	l.late.prepare(nil)
-	l.ack.ask(l.asked, nil, 0)
-	l.ack.prepare(nil)
-	l.selecting = true
+	l.selecting, l.following = true, true
 }
 
 // negatives counts the values below zero: of service latencies, or, where only the stamps tell, of response latencies.
@@ -290,6 +293,14 @@ func (l *latencies) eachCell(f func(*cell)) {
 	}
 }
 
+// eachFollowed calls f for the distributions that are not divided into intervals, and so are followed (see followed).
+func (l *latencies) eachFollowed(f func(*cell)) {
+	l.eachGroup(f)
+	if l.ack.total() > 0 {
+		f(&l.ack)
+	}
+}
+
 // openSelections prepares another showing of all messages within the budget, and tells whether one is needed.
 func (l *latencies) openSelections(budget int64) bool {
 	const least = 1 << 16 // what a selection needs for some progress
@@ -303,11 +314,22 @@ func (l *latencies) openSelections(budget int64) bool {
 		c.open = n > 0
 		used += n
 	})
+	if l.following { // they need a showing, whether a value is looked for or not
+		l.eachFollowed(func(c *cell) {
+			if c.followed != nil {
+				used++
+			}
+		})
+	}
 	return used > 0
 }
 
 // closeSelections ends the showing.
 func (l *latencies) closeSelections() (err error) {
+	if l.following {
+		l.following = false
+		l.eachFollowed((*cell).bracketFollowed)
+	}
 	l.eachCell(func(c *cell) {
 		if c.open && err == nil {
 			err = c.selection.Close()

@@ -31,6 +31,9 @@ type source struct {
 	reasons []string
 	// unknown are files of kinds that a later version records.
 	unknown []string
+	// marks are what was written into it beside the recording; markDamage names those that cannot be used.
+	marks      []manifest.Mark
+	markDamage []string
 	// strangers are Arrow files in the directory that are none of the capture's, as its manifest says.
 	strangers []string
 
@@ -75,6 +78,7 @@ func openCapture(dir string, index int) (*source, error) {
 	}
 	c.identify()
 	c.findGrowing()
+	c.marks, c.markDamage = manifest.ReadMarks(dir)
 	if err := c.openFiles(entries); err != nil {
 		c.close()
 		return nil, err

@@ -17,7 +17,7 @@ func TestAgainstReference(t *testing.T) {
 	for seed := range uint64(recordedHistories) {
 		h := randomHistory(seed)
 		want := judgeByReference(h)
-		got, err := Run(t.Context(), []string{h.record(record(t, h.m))}, Options{Tmp: t.TempDir(), By: []string{ByProducer, ByQueue, ByConsumer}})
+		got, err := Run(t.Context(), []string{h.record(record(t, h.m))}, Options{Tmp: t.TempDir(), By: []string{ByProducer, ByQueue, ByConsumer, BySize, ByPriority}})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -78,7 +78,7 @@ func compareMembers(t *testing.T, what string, got *result.Result, want *referen
 			t.Errorf("%s: %s is in no grouping", what, name)
 		}
 	}
-	if c := got.Counts; sums[ByProducer] != c.Sent || sums[ByQueue] != c.Received || sums[ByConsumer] != c.Received {
+	if c := got.Counts; sums[ByProducer] != c.Sent || sums[BySize] != c.Sent || sums[ByPriority] != c.Sent || sums[ByQueue] != c.Received || sums[ByConsumer] != c.Received {
 		t.Errorf("%s: messages by member are %v, of %d sent, %d received", what, sums, c.Sent, c.Received)
 	}
 }
@@ -184,7 +184,7 @@ func TestLedgerInAnyOrder(t *testing.T) {
 		l := integrity.NewLedger(integrity.NewExpected([]*manifest.Manifest{h.m}, []uint16{h.m.Tag}), log,
 			integrity.Options{MemoryBytes: 1, Tmp: t.TempDir(), Producers: producers, Examples: DefaultFindings})
 		h.show(l, rng)
-		f := &integrity.Facts{DeliveriesWhole: true, SendsWhole: true, PublishStopNS: h.m.Outcome.PublishStopNS}
+		f := &integrity.Facts{DeliveriesWhole: true, SendsWhole: true, PublishStopNS: h.m.Outcome.PublishStopNS, Purges: h.purges}
 		l.Finish(f)
 		j := l.Judge(f)
 		if l.SpilledBytes() > 0 {

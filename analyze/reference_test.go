@@ -19,13 +19,15 @@ type reference struct {
 	censored [groups]int64
 	members  map[string]*reference // the same of the messages of one producer, queue or consumer
 
-	sent      map[message]sendEvent
-	answer    map[message]event.SettlementKind
-	answered  map[message]int64
-	returned  map[message]bool
-	firstAt   map[arrival]int64
-	firstBy   map[arrival]int // consumer
-	claimed   map[arrival]bool
+	sent     map[message]sendEvent
+	answer   map[message]event.SettlementKind
+	answered map[message]int64
+	returned map[message]bool
+	firstAt  map[arrival]int64
+	firstBy  map[arrival]int // consumer
+	claimed  map[arrival]bool
+	// apart: the producers were recorded by several processes, so that a damaged tag does not tell whose message it was.
+	apart     bool
 	expected  []int64 // messages, by queue
 	corrupt   []int64 // by queue
 	ownIntact []int64 // by queue
@@ -73,9 +75,11 @@ func (r *reference) begun(a arrival) bool {
 	return false
 }
 
-func judgeByReference(h *history) *reference {
+func judgeByReference(h *history) *reference { return judge(h, false) }
+
+func judge(h *history, apart bool) *reference {
 	r := &reference{
-		h: h, queues: make([]result.Counts, len(h.m.Topology.Queues)),
+		h: h, apart: apart, queues: make([]result.Counts, len(h.m.Topology.Queues)),
 		sent: map[message]sendEvent{}, answer: map[message]event.SettlementKind{}, answered: map[message]int64{}, returned: map[message]bool{},
 		firstAt: map[arrival]int64{}, firstBy: map[arrival]int{}, members: map[string]*reference{}, claimed: map[arrival]bool{},
 		expected: make([]int64, len(h.m.Topology.Queues)),
@@ -158,7 +162,9 @@ func (r *reference) readDeliveries() {
 			continue
 		case e.d.Body == event.Corrupt:
 			r.corrupt[q]++
-			r.claimed[a] = true // whatever its tag
+			if !r.apart || e.d.Tag == r.h.m.Tag {
+				r.claimed[a] = true // of one recording of producers whatever its tag
+			}
 			continue
 		}
 		r.ownIntact[q]++
@@ -218,10 +224,19 @@ func (r *reference) has(queue int, argument string) bool {
 }
 
 func (r *reference) measure(group int, s sendEvent, at int64, members ...string) {
-	for _, m := range append(members, fmt.Sprintf("producer %d", s.producer)) {
+	for _, m := range append(members, r.partOf(s)...) {
 		r.member(m).measureOne(r.h, group, s, at)
 	}
 	r.measureOne(r.h, group, s, at)
+}
+
+// partOf are the groups that a message belongs to by what its producer made of it.
+func (r *reference) partOf(s sendEvent) []string {
+	priority := "no priority"
+	if p := r.h.m.Producers[s.producer].Properties; p != nil {
+		priority = fmt.Sprintf("priority %d", *p.Priority)
+	}
+	return []string{fmt.Sprintf("producer %d", s.producer), result.Plural(int64(s.size), "byte"), priority}
 }
 
 func (r *reference) member(name string) *reference {
@@ -259,22 +274,23 @@ func (r *reference) measureUnsent(s sendEvent) {
 	if o := r.h.m.Outcome; s.due == event.None || s.due < o.BarrierNS || s.due > o.PublishStopNS {
 		return
 	}
-	own := r.member(fmt.Sprintf("producer %d", s.producer))
+	censor := func(group int, n int64, members ...string) {
+		r.censored[group] += n
+		for _, m := range append(members, r.partOf(s)...) {
+			r.member(m).censored[group] += n
+		}
+	}
 	if r.h.m.Producers[s.producer].Confirm > 0 {
-		r.censored[confirmResponse]++
-		own.censored[confirmResponse]++
+		censor(confirmResponse, 1)
 	}
 	if r.h.m.Producers[s.producer].TxSize > 0 {
-		r.censored[commitResponse]++
-		own.censored[commitResponse]++
+		censor(commitResponse, 1)
 	}
 	route := r.h.m.Topology.Routes[s.route]
 	for _, q := range route.Queues {
 		if route.Known && r.h.m.Outcome.Queues[q].Consumed {
 			n := int64(len(r.arrivals(message{}, q)))
-			r.censored[deliveryResponse] += n
-			own.censored[deliveryResponse] += n
-			r.member(r.h.m.Topology.Queues[q].Name).censored[deliveryResponse] += n
+			censor(deliveryResponse, n, r.h.m.Topology.Queues[q].Name)
 		}
 	}
 }
@@ -335,7 +351,7 @@ func (r *reference) judgeArrival(a arrival, s sendEvent) {
 		r.measure(deliveryService, s, event.None, r.h.m.Topology.Queues[a.queue].Name)
 	case r.begun(a):
 		r.measure(deliveryService, s, event.None, r.h.m.Topology.Queues[a.queue].Name)
-		r.missing(a.message, a.queue)
+		r.missing(a.message, a.queue, s.at)
 	}
 }
 
@@ -364,7 +380,7 @@ func (r *reference) publish(c *result.Counts, m message) {
 }
 
 // missing judges a message that a consumed queue did not bring.
-func (r *reference) missing(m message, q int) {
+func (r *reference) missing(m message, q int, sent int64) {
 	c := &r.queues[q]
 	if !r.drained(q) {
 		c.QueuedAtStop++ // finishQueues splits it
@@ -372,7 +388,7 @@ func (r *reference) missing(m message, q int) {
 	}
 	c.Missing++
 	switch {
-	case r.has(q, "x-max-length"):
+	case r.has(q, "x-max-length"), slices.ContainsFunc(r.purges(q), func(at int64) bool { return sent < at }):
 		c.RemovedByRule++
 	case r.answer[m] == event.Ack || r.answer[m] == event.Commit:
 		c.Lost++
@@ -380,6 +396,8 @@ func (r *reference) missing(m message, q int) {
 		c.MissingUnconfirmed++
 	}
 }
+
+func (r *reference) purges(queue int) []int64 { return r.h.purges[r.h.m.Topology.Queues[queue].Name] }
 
 func (r *reference) finishQueues() {
 	for q := range r.queues {
@@ -410,7 +428,7 @@ func (r *reference) finishQueues() {
 		case !end.Consumed && end.Ready == nil: // nothing is known of them
 		case !end.Consumed:
 			c.QueuedAtStop = min(r.expected[q], *end.Ready)
-			if r.has(q, "x-max-length") {
+			if r.has(q, "x-max-length") || len(r.purges(q)) > 0 {
 				c.Missing = r.expected[q] - c.QueuedAtStop
 				c.RemovedByRule = c.Missing
 			}

@@ -17,6 +17,7 @@ func (a *analysis) result() *result.Result {
 		Window:     a.describeWindow(),
 		IntervalNS: a.time.step,
 		Spans:      a.facts.Spans,
+		Marks:      a.marks(),
 		Notes:      a.notes,
 	}
 	for _, c := range a.captures {

@@ -105,28 +105,41 @@ func Export(ctx context.Context, dirs []string, o Options, s Select, to export.W
 		o.Announce = func(text string) { once.Do(func() { tell(text) }) }
 	}
 	o.IntervalNS, o.By = 0, nil
-	a := &analysis{o: o}
-	defer a.close()
-	if err := a.open(ctx, dirs); err != nil {
-		return nil, err
-	}
-	x := &exporter{a: a, s: s, to: to, block: export.NewBlock(Columns(s.Rows))}
-	from, upTo := since(a.window.start, s.FromNS), since(a.window.start, s.ToNS)
-	x.inTime = func(t int64) bool { return t >= from && t < upTo }
-	var err error
-	if s.Rows == RowsMessages {
+	x := &exporter{s: s, to: to, block: export.NewBlock(Columns(s.Rows))}
+	err := x.open(ctx, dirs, o)
+	defer x.a.close()
+	switch {
+	case err != nil:
+	case s.Rows == RowsMessages:
 		err = x.messages(ctx)
-	} else {
+	default:
 		err = x.events(ctx)
 	}
 	if err == nil {
 		err = x.flush()
 	}
+	a := x.a
 	if err != nil {
 		return nil, err
 	}
 	a.progress(a.total)
 	return &Exported{Rows: x.rows, Incomplete: x.incomplete(), Notes: a.notes}, nil
+}
+
+// open opens the captures; for messages, it reads them for the first time.
+func (x *exporter) open(ctx context.Context, dirs []string, o Options) (err error) {
+	if x.s.Rows == RowsMessages {
+		x.a, err = read(ctx, dirs, o, x.message)
+	} else {
+		x.a = &analysis{o: o}
+		err = x.a.open(ctx, dirs)
+	}
+	if err != nil {
+		return err
+	}
+	from, upTo := since(x.a.window.start, x.s.FromNS), since(x.a.window.start, x.s.ToNS)
+	x.inTime = func(t int64) bool { return t >= from && t < upTo }
+	return nil
 }
 
 // since is a time so long after the barrier; open ends stay open.
@@ -168,15 +181,11 @@ func (x *exporter) row() error {
 	return x.flush()
 }
 
-// messages joins the rows, and then once more.
+// messages joins the rows once more.
 func (x *exporter) messages(ctx context.Context) error {
 	a := x.a
 	for _, name := range x.s.Where {
 		x.where = append(x.where, conditions[name])
-	}
-	a.each = x.message
-	if err := a.count(ctx); err != nil {
-		return err
 	}
 	var again []*batch
 	for _, b := range a.batches {
@@ -186,6 +195,13 @@ func (x *exporter) messages(ctx context.Context) error {
 	}
 	h := a.histories
 	h.Begin(&a.facts)
+	var merge *merger
+	deliver := func(r *rows, from, to int) {
+		h.Deliveries(slice(deliveriesOf(r), from, to), i64(r.rec, schema.DeliveriesDue)[from:to], u32(r.rec, schema.DeliveriesSize)[from:to])
+	}
+	if a.merged {
+		merge = newMerger(a.o.MemoryBytes, deliver)
+	}
 	err := feed(ctx, again, func(r *rows) error {
 		switch r.batch.kind {
 		case schema.Sends:
@@ -193,13 +209,20 @@ func (x *exporter) messages(ctx context.Context) error {
 		case schema.Settlements:
 			h.Settlements(settlementsOf(r))
 		default:
-			h.Deliveries(deliveriesOf(r), i64(r.rec, schema.DeliveriesDue), u32(r.rec, schema.DeliveriesSize))
+			if merge != nil {
+				merge.add(r)
+			} else {
+				deliver(r, 0, int(r.batch.rows))
+			}
 		}
 		a.progress(a.read + r.batch.length)
 		return h.Err()
 	})
 	if err != nil {
 		return err
+	}
+	if merge != nil {
+		a.endMerge(merge)
 	}
 	return h.Finish()
 }

@@ -13,6 +13,16 @@ type visitor struct {
 	// first: the first reading, which counts. A later one only joins again.
 	first bool
 	acked *ackTimes // nil where ack latency is not, or no longer, looked for
+	merge *merger   // nil where deliveries are joined as they are read
+}
+
+// newVisitor visits the batches of one reading.
+func (a *analysis) newVisitor(l *integrity.Ledger, first bool) *visitor {
+	v := &visitor{a: a, ledger: l, first: first}
+	if a.merged {
+		v.merge = newMerger(a.o.MemoryBytes, func(r *rows, from, to int) { l.Deliveries(slice(deliveriesOf(r), from, to)) })
+	}
+	return v
 }
 
 func (v *visitor) visit(r *rows) {
@@ -26,6 +36,11 @@ func (v *visitor) visit(r *rows) {
 		v.settlements(r)
 	case schema.Deliveries:
 		v.deliveries(r)
+		if v.merge != nil {
+			v.merge.add(r)
+		} else {
+			v.ledger.Deliveries(deliveriesOf(r))
+		}
 	case schema.Writes:
 		v.writes(r)
 	case schema.Acks:
@@ -41,6 +56,9 @@ func (v *visitor) visit(r *rows) {
 
 func (v *visitor) sends(r *rows) {
 	s := sendsOf(r)
+	if by := v.a.latency.bySize; v.first && by != nil {
+		by.sizes.add(s, u32(r.rec, schema.SendsSize))
+	}
 	v.ledger.Sends(s)
 	v.a.latency.lateness(s.Due, s.Sent)
 	if !v.first {
@@ -98,12 +116,11 @@ func (v *visitor) settlements(r *rows) {
 
 func (v *visitor) deliveries(r *rows) {
 	d := deliveriesOf(r)
-	v.ledger.Deliveries(d)
 	if v.acked != nil {
 		v.acked.deliveries(r)
 	}
 	if v.a.window.stamped {
-		v.stamped(d, i64(r.rec, schema.DeliveriesDue))
+		v.stamped(d, i64(r.rec, schema.DeliveriesDue), u32(r.rec, schema.DeliveriesSize))
 	}
 	if !v.first {
 		return
@@ -119,10 +136,17 @@ func (v *visitor) deliveries(r *rows) {
 
 // stamped makes latencies of the due times in the stamps of messages whose producers were not recorded. What has the
 // redelivered flag is left out: it is not known to be the first delivery.
-func (v *visitor) stamped(d *integrity.DeliveryRows, due []int64) {
+func (v *visitor) stamped(d *integrity.DeliveryRows, due []int64, sizes []uint32) {
+	bySize := v.a.latency.bySize
+	if v.first && bySize != nil {
+		bySize.sizes.received(sizes)
+	}
 	for i, t := range due {
 		if len(v.a.latency.groupings) > 0 {
 			v.a.latency.Of(integrity.Party{Producer: -1, Queue: v.a.expected.Queue(d.Capture, d.Queue[i]), ConsumerCapture: d.Capture, Consumer: int(d.Consumer[i])})
+		}
+		if bySize != nil {
+			bySize.sizes.size = int64(sizes[i])
 		}
 		if t != event.None && event.Body(d.Body[i]) == event.Intact && d.Redelivered[i] == 0 {
 			v.a.latency.stamped(d.Received[i], t)

@@ -7,14 +7,14 @@ import (
 	"leveret/analyze/result"
 )
 
-// groupings prints what was asked for by producer, consumer or queue: how evenly the messages are spread over all members, and
+// groupings prints what was asked for by producer, consumer, queue, size or priority: how evenly the messages are spread over all members, and
 // the latencies of the first few.
 func (p *page) groupings(r *result.Result) {
 	for i := range r.Groupings {
 		g := &r.Groupings[i]
 		from := intervalOrigin(r)
-		verb := map[string]string{"producer": "sent by", "consumer": "received by", "queue": "received from"}[g.By]
-		p.heading(fmt.Sprintf("By %s (messages %s it, %s latency)", p.clean(g.By), verb, from))
+		messages := map[string]string{"producer": "sent by it", "consumer": "received by it", "queue": "received from it", "size": "of it", "priority": "sent with it"}[g.By]
+		p.heading(fmt.Sprintf("By %s (messages %s, %s latency)", p.clean(g.By), messages, from))
 		p.membersTable(r, g.By, g.Members[:min(len(g.Members), p.most.members)], from)
 		text := fmt.Sprintf("Of %s the least has %s, the median %s, the most %s messages.", result.Plural(int64(g.Total), p.clean(g.By)),
 			result.Group(g.LeastMessages), result.Group(g.MedianMessages), result.Group(g.MostMessages))

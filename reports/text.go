@@ -67,6 +67,7 @@ func (p *page) report(r *result.Result) {
 	p.brokerSide(r)
 	p.intervals(r)
 	p.spans(r)
+	p.marks(r)
 }
 
 func (p *page) verdict(r *result.Result) {

@@ -19,6 +19,7 @@ type tally struct {
 	unexplained int64 // missing from a queue that the run did not declare
 	unworked    int64 // received, and discarded at the stop before a consumer's work came to them
 	ready       int64 // -1: unknown
+	purged      int64 // went with a purge that is marked; of RemovedByRule
 	spans       []span
 	manySpans   bool
 }
@@ -86,6 +87,9 @@ func (l *Ledger) judge(t *tally, c *destCounts, waits bool, f *Facts) {
 		return
 	}
 	absent := c.absent.all()
+	t.Missing += c.purgedCount
+	t.RemovedByRule += c.purgedCount
+	t.purged += c.purgedCount
 	switch c.fate {
 	case vanished:
 		if c.rule != "" {
@@ -137,7 +141,7 @@ func (l *Ledger) judgeUnconsumed(t *tally, absent int64, f *Facts) {
 	}
 	t.QueuedAtStop = min(absent, max(0, t.ready-t.queue.readyAtStart()))
 	gone := absent - t.QueuedAtStop
-	if t.rule = l.removalRule(t.queue, f); t.rule != "" {
+	if t.rule = l.goneRule(t.queue, f); t.rule != "" {
 		t.Missing += gone
 		t.RemovedByRule += gone
 	} else {

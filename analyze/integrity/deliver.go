@@ -74,7 +74,7 @@ func (l *Ledger) intact(r *DeliveryRows, i, j int, d int32, flagged bool) {
 	c.unique += int64(n)
 	ln.next, ln.low = seq+uint64(n), min(ln.low, seq)
 	rt := &l.x.routes[pg.route]
-	l.of(p, d, r.Capture, int(r.Consumer[i]))
+	l.of(p, seq, d, r.Capture, int(r.Consumer[i]))
 	switch {
 	case !rt.known:
 		l.delivered(pg, slot, r.Received[i:j]...)
@@ -91,24 +91,18 @@ func (l *Ledger) intactOne(r *DeliveryRows, k int, p *producer, pg *page, a *arr
 	seq, d, flagged := r.Seq[k], a.dest, r.Redelivered[k] != 0
 	slot, c := int(seq)&(l.size-1), l.destCounts(d)
 	if testBit(a.intact, slot) {
+		l.total.repeated++
 		// With automatic acks the first delivery was its own ack; else only a clear flag proves that the broker did not
 		// mean to repeat a message whose ack it may not have seen.
-		more := int64(1)
-		if !l.x.dests[d].automatic {
-			more = l.repeats.again(repeat{p, seq, d}, flagged, r.Received[k])
-		}
-		c.duplicates += more
-		l.suspected(p, seq, d, more, 0)
-		if more > 0 {
+		if !flagged || l.x.dests[d].automatic {
+			c.duplicates++
+			l.suspected(p, seq, d, 1, 0)
 			l.note(&l.total.duplicateFirst, l.exampleOf(r, k, p, d))
 		}
 		return
 	}
 	setBit(a.intact, slot)
 	c.unique++
-	if flagged && !l.x.dests[d].automatic {
-		l.repeats.first(repeat{p, seq, d}, r.Received[k])
-	}
 	if seq+1 < ln.next && !flagged && !l.x.dests[d].unordered {
 		c.outOfOrder++
 		l.suspected(p, seq, d, 0, 1)
@@ -125,7 +119,7 @@ func (l *Ledger) intactOne(r *DeliveryRows, k int, p *producer, pg *page, a *arr
 		l.elsewhere(rt, d, 1)
 		return
 	}
-	l.of(p, d, r.Capture, int(r.Consumer[k]))
+	l.of(p, seq, d, r.Capture, int(r.Consumer[k]))
 	l.delivered(pg, slot, r.Received[k])
 	if rt.known {
 		pg.open--

@@ -37,14 +37,24 @@ func mayRepublish(m *manifest.Manifest) bool {
 	return m == nil || m.Options["republish"] == "true" || m.Outcome != nil && m.Outcome.Republished > 0
 }
 
+// suspected is a message at a place.
+type suspected struct {
+	producer *producer
+	seq      uint64
+	dest     int32
+}
+
+// maxSuspects bounds the memory for them: some 20 MiB.
+const maxSuspects = 1 << 18
+
 // suspected keeps what finishDoubts has to take back where the message was sent again; of very many messages the first.
 func (l *Ledger) suspected(p *producer, seq uint64, dest int32, extra, late int64) {
-	k := repeat{p, seq, dest}
-	if _, known := l.suspects[k]; !known && (!l.x.republishes || len(l.suspects) >= maxRepeats) {
+	k := suspected{p, seq, dest}
+	if _, known := l.suspects[k]; !known && (!l.x.republishes || len(l.suspects) >= maxSuspects) {
 		return
 	}
 	if l.suspects == nil {
-		l.suspects = map[repeat]suspect{}
+		l.suspects = map[suspected]suspect{}
 	}
 	s := l.suspects[k]
 	l.suspects[k] = suspect{s.extra + extra, s.late + late}

@@ -28,6 +28,7 @@ type Facts struct {
 	ContradictoryConfirms int64 // answers that the engine got for messages that had one
 	UnattributedReturns   int64 // returned messages that the engine could not tell
 
+	StartNS       int64 // of the run: times in texts count from it
 	PublishStopNS int64 // of the last producer, over all captures
 	WindowNS      int64 // span of the rates
 
@@ -48,6 +49,10 @@ type Facts struct {
 	ClientStalls    []string // when a recording process did not run itself, one line each
 	ClientStalledNS int64    // for how long at least, over all
 	Spans           []result.Span
+
+	// Purges are when queues were purged, by their names, as marks say; rising. MarkDamage names the marks that could not be used.
+	Purges     map[string][]int64
+	MarkDamage []string
 
 	NegativeLatencies int64
 	// NotOneRun says in what the captures differ though they should be of one run, one line each: then loss is not judged.

@@ -57,6 +57,7 @@ const (
 	CodeOrderNotJudged     = "order_not_judged"
 	CodeBrokerAlarm        = "broker_alarm"
 	CodeBrokerFlow         = "broker_flow"
+	CodeMarksDamaged       = "marks_damaged"
 )
 
 // report collects findings.
@@ -190,71 +191,6 @@ func (r *report) order() {
 	r.add(CodeOrderNotJudged, result.SeverityNote, int64(len(names)), nil, "order is not judged in %s: %s", result.Plural(int64(len(names)), "queue"), few(names))
 }
 
-// where tells which queues a count is of, and with it the spans of missing messages.
-func (r *report) where(count func(*tally) int64) string {
-	var parts []string
-	for i := range r.ts {
-		t := &r.ts[i]
-		n := count(t)
-		if n == 0 {
-			continue
-		}
-		part := fmt.Sprintf("queue %s: %s", t.queue.name, result.Group(n))
-		if n == t.Missing && t.Missing > 0 {
-			part += t.describeSpans()
-		}
-		if n == t.RemovedByRule && t.rule != "" {
-			part += ", " + t.rule
-		}
-		parts = append(parts, part)
-	}
-	if len(parts) == 0 {
-		return ""
-	}
-	return " (" + few(parts) + ")"
-}
-
-// describeSpans tells which messages are missing, as long as that is short and says more than the finding's first messages,
-// which are listed with it.
-func (t *tally) describeSpans() string {
-	var parts []string
-	runs := false
-	for _, s := range t.spans {
-		part := fmt.Sprintf("producer %d sequence %d", s.producer.number, s.first)
-		if s.first != s.last {
-			part += fmt.Sprintf(" to %d", s.last)
-			runs = true
-		}
-		parts = append(parts, part)
-	}
-	if !runs {
-		return ""
-	}
-	if t.manySpans {
-		parts = append(parts, "...")
-	}
-	if len(parts) == 0 {
-		return ""
-	}
-	return ", " + strings.Join(parts, ", ")
-}
-
-// few joins the first few of many.
-func few(parts []string) string {
-	const shown = 3
-	if len(parts) > shown {
-		return fmt.Sprintf("%s; and %d more", strings.Join(parts[:shown], "; "), len(parts)-shown)
-	}
-	return strings.Join(parts, "; ")
-}
-
-func sumOf(ts []tally, count func(*tally) int64) (n int64) {
-	for i := range ts {
-		n += count(&ts[i])
-	}
-	return n
-}
-
 // recording are the findings about the record itself.
 func (r *report) recording() {
 	f, t := r.f, &r.l.total
@@ -270,6 +206,7 @@ func (r *report) recording() {
 	if n := int64(len(f.Strangers)); n > 0 {
 		r.add(CodeStrangeFiles, result.SeverityWarning, n, nil, "%s left out that the capture's manifest does not know: %s", result.Plural(n, "file"), few(f.Strangers))
 	}
+	r.add(CodeMarksDamaged, result.SeverityWarning, int64(len(f.MarkDamage)), nil, "%s left out: %s", result.Plural(int64(len(f.MarkDamage)), "mark"), few(f.MarkDamage))
 	r.add(CodeContradiction, result.SeverityInconclusive, t.repeatedSends, nil, "%s recorded as sent twice", messages(t.repeatedSends))
 	r.add(CodeNotOneRun, result.SeverityInconclusive, int64(len(f.NotOneRun)), nil, "the captures are not of one run: %s; loss is not judged, there are no rates, and latencies are of all of them together", few(f.NotOneRun))
 	if r.l.x.tagClash {

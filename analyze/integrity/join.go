@@ -89,7 +89,7 @@ func (l *Ledger) send(p *producer, seq uint64, route int32, sent, due []int64) {
 	if pg.ahead || countSpan(pg.sent, slot, n) > 0 || slices.Contains(sent, event.None) {
 		for i := range sent {
 			l.fill(p, seq+uint64(i), sent[i:i+1], due[i:i+1])
-			l.sendOne(p, pg, slot+i, sent[i], due[i])
+			l.sendOne(p, pg, seq+uint64(i), sent[i], due[i])
 		}
 		return
 	}
@@ -147,7 +147,8 @@ func (l *Ledger) putTimes(pg *page, slot int, sent, due []int64) {
 	pg.dueNS.dirty = true
 }
 
-func (l *Ledger) sendOne(p *producer, pg *page, slot int, sent, due int64) {
+func (l *Ledger) sendOne(p *producer, pg *page, seq uint64, sent, due int64) {
+	slot := int(seq) & (l.size - 1)
 	if testBit(pg.sent, slot) {
 		l.sentAgain(pg, slot)
 		return
@@ -156,7 +157,7 @@ func (l *Ledger) sendOne(p *producer, pg *page, slot int, sent, due int64) {
 	if sent == event.None {
 		l.total.notSent++
 		if due != event.None {
-			l.unsent(p, due, &l.x.routes[pg.routeOf(slot)])
+			l.unsent(p, seq, due, &l.x.routes[pg.routeOf(slot)])
 		}
 		for _, d := range l.x.routes[pg.routeOf(slot)].all {
 			l.destCounts(d).published.notSent++
@@ -170,17 +171,17 @@ func (l *Ledger) sendOne(p *producer, pg *page, slot int, sent, due int64) {
 	rt := &l.x.routes[pg.routeOf(slot)]
 	l.answers.Expected([]int64{sent}, len(rt.waits))
 	l.countRoute(rt, 1)
-	l.meetConfirm(p, pg, slot)
-	l.meetArrivals(p, pg, slot, rt)
+	l.meetConfirm(p, pg, seq, slot)
+	l.meetArrivals(p, pg, seq, slot, rt)
 	l.release(pg)
 }
 
 // meetConfirm joins a send with a settlement that was read before it.
-func (l *Ledger) meetConfirm(p *producer, pg *page, slot int) {
+func (l *Ledger) meetConfirm(p *producer, pg *page, seq uint64, slot int) {
 	acked := testBit(pg.acked, slot)
 	switch {
 	case acked:
-		l.of(p, -1, -1, -1)
+		l.of(p, seq, -1, -1, -1)
 		l.vouched(p.awaited() == AwaitsCommit, pg, slot, l.earlyTime(pg, confirmDest, slot))
 		p.answered++
 	case pg.nacked != nil && testBit(pg.nacked, slot):
@@ -194,12 +195,12 @@ func (l *Ledger) meetConfirm(p *producer, pg *page, slot int) {
 }
 
 // meetArrivals joins a send with deliveries that were read before it, and notes the ones to come.
-func (l *Ledger) meetArrivals(p *producer, pg *page, slot int, rt *route) {
+func (l *Ledger) meetArrivals(p *producer, pg *page, seq uint64, slot int, rt *route) {
 	if !rt.known {
 		pg.open++
 		pg.each(func(a *arrivals) {
 			if testBit(a.intact, slot) {
-				l.of(p, a.dest, -1, -1)
+				l.of(p, seq, a.dest, -1, -1)
 				l.delivered(pg, slot, l.earlyTime(pg, a.dest, slot))
 			}
 		})
@@ -212,7 +213,7 @@ func (l *Ledger) meetArrivals(p *producer, pg *page, slot int, rt *route) {
 	}
 	for _, d := range rt.waits {
 		if pg.arrived(d, slot) {
-			l.of(p, d, -1, -1)
+			l.of(p, seq, d, -1, -1)
 			l.delivered(pg, slot, l.earlyTime(pg, d, slot))
 		} else {
 			pg.open++
@@ -221,7 +222,7 @@ func (l *Ledger) meetArrivals(p *producer, pg *page, slot int, rt *route) {
 }
 
 // of tells the answers of whom the next call is; dest and consumer are -1 where there is none.
-func (l *Ledger) of(p *producer, dest int32, consumerCapture, consumer int) {
+func (l *Ledger) of(p *producer, seq uint64, dest int32, consumerCapture, consumer int) {
 	if !l.o.Parties {
 		return
 	}
@@ -229,19 +230,19 @@ func (l *Ledger) of(p *producer, dest int32, consumerCapture, consumer int) {
 	if dest >= 0 {
 		queue = l.x.dests[dest].queue
 	}
-	l.answers.Of(Party{Capture: p.capture, Producer: p.number, Queue: queue, ConsumerCapture: consumerCapture, Consumer: consumer})
+	l.answers.Of(Party{Capture: p.capture, Producer: p.number, Seq: seq, Queue: queue, ConsumerCapture: consumerCapture, Consumer: consumer})
 }
 
 // unsent hands on a message that was due and never sent.
-func (l *Ledger) unsent(p *producer, due int64, rt *route) {
-	l.of(p, -1, -1, -1)
+func (l *Ledger) unsent(p *producer, seq uint64, due int64, rt *route) {
+	l.of(p, seq, -1, -1, -1)
 	if !l.o.Parties {
 		l.answers.Unsent(due, p.awaited(), len(rt.waits))
 		return
 	}
 	l.answers.Unsent(due, p.awaited(), 0)
 	for _, d := range rt.waits {
-		l.of(p, d, -1, -1)
+		l.of(p, seq, d, -1, -1)
 		l.answers.Unsent(due, NoAnswer, 1)
 	}
 }

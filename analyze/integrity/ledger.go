@@ -11,7 +11,8 @@
 //	l.Finish()
 //	verdict := l.Judge(facts)
 //
-// Order of the calls: the rows of one consumer must come in the order in which they were recorded. Sends should come
+// Order of the calls: the rows of one consumer must come in the order in which they were recorded, and deliveries of one message
+// in the order of time, for the first is not as the others. Sends should come
 // before their answers (then memory is bounded by what is under way), but an answer that comes first is joined too.
 //
 // Memory: the times of messages that still await an answer, within a budget (beyond it they go to a temporary file);
@@ -55,7 +56,8 @@ type DeliveryRows struct {
 // Answers takes the times of answered messages while the ledger joins, and at the end those of unanswered ones. All
 // slices have the same length (due may be nil: no message had a due time) and are valid until the call returns.
 type Answers interface {
-	// Of is called, with Options.Parties, before each call of the others but Expected: it says of whom that tells.
+	// Of is called, with Options.Parties, before each call of the others but Expected: it says of whom that tells, all messages of
+	// one producer, with consecutive sequences.
 	Of(Party)
 	// Confirmed: at[i] is when the broker first acked a message.
 	Confirmed(at, sent, due []int64)
@@ -80,8 +82,9 @@ type Answers interface {
 // Party says whose message an answer is to, and for a delivery where it came from.
 type Party struct {
 	Capture, Producer         int
-	Queue                     int // in the order of the topology; -1: no delivery
-	ConsumerCapture, Consumer int // -1 where no consumer is known
+	Seq                       uint64 // of the first message; the others of the call follow it
+	Queue                     int    // in the order of the topology; -1: no delivery
+	ConsumerCapture, Consumer int    // -1 where no consumer is known
 }
 
 // Answer is what a producer awaits of the broker for each message.
@@ -120,8 +123,7 @@ type Ledger struct {
 	dests     []destCounts  // by destination
 	total     totals
 	strays    []stray
-	repeats   repeats
-	suspects  map[repeat]suspect
+	suspects  map[suspected]suspect
 	turns     map[turnKey]*turn
 	watch     map[watched][]*example
 }
@@ -140,6 +142,7 @@ type totals struct {
 	contradictions                         int64 // answers to a message that had one
 	doubt                                  result.Doubt
 	otherQueue                             int64 // intact at a queue that the route does not lead to
+	repeated                               int64 // intact deliveries of messages that had one from the same place
 	duplicateFirst, outOfOrderFirst        []*example
 	corruptFirst, nackedFirst, returnFirst []*example
 	lostFirst, unconfirmedFirst            []*example
@@ -168,6 +171,11 @@ type destCounts struct {
 	removable  bool   // a rule may have removed messages, whether or not absence is judged
 	spans      []span // of missing messages, the first few
 	manySpans  bool   // there are more
+	// purges are when the queue was purged, as marks say; purged the messages that went with it, by page, and their count. They
+	// are not among absent.
+	purges      []int64
+	purged      map[*page][]uint64
+	purgedCount int64
 }
 
 // published is what producers did, and were answered, with messages whose route leads to a destination, whether they arrived
@@ -236,6 +244,10 @@ func (l *Ledger) Err() error { return l.pager.err }
 
 // SpilledBytes is the size that the temporary file has reached.
 func (l *Ledger) SpilledBytes() int64 { return l.pager.spilled() }
+
+// Repeated is how many intact deliveries were of messages that had been delivered from the same place before: only of these it
+// matters which comes first.
+func (l *Ledger) Repeated() int64 { return l.total.repeated }
 
 // RoutesKnown tells whether it is known of every message that was sent which queues it should reach.
 func (l *Ledger) RoutesKnown() bool { return l.total.unknownRoute == 0 }

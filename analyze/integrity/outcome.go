@@ -126,7 +126,7 @@ func (l *Ledger) unreadOutcome(c *destCounts, q *queue, f *Facts) Outcome {
 		return OutcomeNotJudged
 	}
 	gone := OutcomeUnaccounted
-	if l.removalRule(q, f) != "" {
+	if l.goneRule(q, f) != "" {
 		gone = OutcomeRemoved
 	}
 	switch queued := min(n, max(0, ready-q.readyAtStart())); queued {
@@ -246,6 +246,8 @@ func (o *outcomes) ofAbsent(p *producer, pg *page, seq uint64, slot int, d int32
 		return OutcomeCorrupt
 	case o.l.x.dests[d].stream && o.l.subscribed(p, d, seq>>o.l.shift, slot>>6)>>(slot&63)&1 == 0:
 		return OutcomeBefore
+	case o.l.destCounts(d).wasPurged(pg, slot):
+		return OutcomeRemoved
 	case o.absent[d] != "":
 		return o.absent[d]
 	case acked:

@@ -101,10 +101,10 @@ func (x *Expected) beforeVersion4() bool {
 func (r *report) notLookedAt() string {
 	for i := range r.ts {
 		if r.ts[i].Lost > 0 && len(r.ts[i].queue.found()) == 0 {
-			return "policies, purges and consumers of others were not looked at"
+			return "policies, purges that are not marked, and consumers of others were not looked at"
 		}
 	}
-	return "the management API tells of no policy and no other consumer; purges were not looked at"
+	return "the management API tells of no policy and no other consumer; purges that are not marked were not looked at"
 }
 
 // brokerSide are the findings of what the broker said of itself.

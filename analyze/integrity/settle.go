@@ -38,7 +38,7 @@ func (l *Ledger) settle(p *producer, seq uint64, kind event.SettlementKind, at [
 	setSpan(pg.acked, slot, n)
 	*l.total.vouched(commit) += int64(n)
 	p.answered += int64(n)
-	l.of(p, -1, -1, -1)
+	l.of(p, seq, -1, -1, -1)
 	l.vouched(commit, pg, slot, at...)
 	if p.awaits != NoAnswer {
 		pg.open -= int32(n)
@@ -67,7 +67,7 @@ func (l *Ledger) settleOne(p *producer, pg *page, seq uint64, slot int, kind eve
 			l.setEarly(pg, confirmDest, slot, at)
 			return
 		}
-		l.of(p, -1, -1, -1)
+		l.of(p, seq, -1, -1, -1)
 		l.vouched(kind == event.Commit, pg, slot, at)
 	} else {
 		l.total.nacked++

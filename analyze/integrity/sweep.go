@@ -36,7 +36,7 @@ func (l *Ledger) Finish(f *Facts) {
 	for d := range l.x.dests {
 		c, q := l.destCounts(int32(d)), &l.x.queues[l.x.dests[d].queue]
 		rule := l.removalRule(q, f)
-		c.removable = rule != ""
+		c.removable, c.purges = rule != "", f.Purges[q.name]
 		switch {
 		case !f.DeliveriesWhole:
 			c.fate = unjudged
@@ -102,8 +102,9 @@ func (l *Ledger) finishWord(p *producer, pg *page, n uint64, w int) {
 	refused := word(pg.nacked, w) | word(pg.returns, w)
 	if p.awaits != NoAnswer {
 		for left := sent &^ pg.acked[w] &^ word(pg.nacked, w); left != 0; left &= left - 1 {
-			sent, due := l.timesOf(pg, w<<6+bits.TrailingZeros64(left))
-			l.of(p, -1, -1, -1)
+			slot := w<<6 + bits.TrailingZeros64(left)
+			sent, due := l.timesOf(pg, slot)
+			l.of(p, n<<l.shift+uint64(slot), -1, -1, -1)
 			if p.awaits == AwaitsCommit {
 				l.answers.Uncommitted(sent, due)
 			} else {
@@ -112,7 +113,7 @@ func (l *Ledger) finishWord(p *producer, pg *page, n uint64, w int) {
 		}
 	}
 	if p.awaits == AwaitsCommit {
-		refused |= l.forgo(p, pg, w, sent&^pg.acked[w]&^refused)
+		refused |= l.forgo(p, pg, n, w, sent&^pg.acked[w]&^refused)
 	}
 	if pg.routes != nil {
 		for left := sent &^ refused; left != 0; left &= left - 1 {
@@ -128,7 +129,7 @@ func (l *Ledger) finishWord(p *producer, pg *page, n uint64, w int) {
 
 // forgo no longer expects messages (the bits of a word) whose transaction was not committed: the broker keeps none of them.
 // One that arrived nevertheless, intact or damaged, is not taken back. It returns the messages whose queues are known.
-func (l *Ledger) forgo(p *producer, pg *page, w int, messages uint64) (forgone uint64) {
+func (l *Ledger) forgo(p *producer, pg *page, n uint64, w int, messages uint64) (forgone uint64) {
 	for left := messages; left != 0; left &= left - 1 {
 		slot := w<<6 + bits.TrailingZeros64(left)
 		rt := &l.x.routes[pg.routeOf(slot)]
@@ -138,14 +139,14 @@ func (l *Ledger) forgo(p *producer, pg *page, w int, messages uint64) (forgone u
 		forgone |= left & -left
 		for _, d := range rt.all {
 			if !pg.arrived(d, slot) {
-				l.forgoAt(p, pg, slot, d, rt.waitsFor(d))
+				l.forgoAt(p, pg, n, slot, d, rt.waitsFor(d))
 			}
 		}
 	}
 	return forgone
 }
 
-func (l *Ledger) forgoAt(p *producer, pg *page, slot int, d int32, waits bool) {
+func (l *Ledger) forgoAt(p *producer, pg *page, n uint64, slot int, d int32, waits bool) {
 	sent, due := l.timesOf(pg, slot)
 	if waits {
 		l.answers.Expected([]int64{sent}, -1)
@@ -155,7 +156,7 @@ func (l *Ledger) forgoAt(p *producer, pg *page, slot int, d int32, waits bool) {
 		return
 	}
 	l.destCounts(d).attributed++
-	l.of(p, d, -1, -1)
+	l.of(p, n<<l.shift+uint64(slot), d, -1, -1)
 	l.answers.Undelivered(sent, due)
 }
 
@@ -191,7 +192,7 @@ func (l *Ledger) finishRoute(p *producer, pg *page, n uint64, w int, messages ui
 		for left := missing; left != 0; left &= left - 1 {
 			slot := w<<6 + bits.TrailingZeros64(left)
 			sent, due := l.timesOf(pg, slot)
-			l.of(p, d, -1, -1)
+			l.of(p, n<<l.shift+uint64(slot), d, -1, -1)
 			l.answers.Undelivered(sent, due)
 			if left&-left&corrupt != 0 {
 				l.destCounts(d).attributed++
@@ -226,7 +227,15 @@ func (l *Ledger) subscribed(p *producer, d int32, page uint64, w int) uint64 {
 func (l *Ledger) absent(p *producer, pg *page, n uint64, slot int, d int32) {
 	c, acked := l.destCounts(d), testBit(pg.acked, slot)
 	list := &l.total.uncertainFirst
+	sent, _ := l.timesOf(pg, slot)
+	purge := event.None
+	if c.fate >= vanished {
+		purge = purgeAfter(c.purges, sent)
+	}
 	switch {
+	case purge != event.None && c.rule == "":
+		c.purge(l, pg, slot)
+		list = &l.total.ruleFirst
 	case acked:
 		c.absent.acked++
 		list = &l.total.lostFirst
@@ -236,12 +245,14 @@ func (l *Ledger) absent(p *producer, pg *page, n uint64, slot int, d int32) {
 	default:
 		c.absent.unasked++
 	}
-	if c.fate >= vanished || c.removable {
+	switch {
+	case purge != event.None: // until then it was in the queue
+		l.answers.Expected([]int64{purge}, -1)
+	case c.fate >= vanished || c.removable:
 		// It is not in the queue any more, or may not be, and from when on nobody knows: it was no part of the backlog.
-		sent, _ := l.timesOf(pg, slot)
 		l.answers.Expected([]int64{sent}, -1)
 	}
-	if c.fate != judged {
+	if c.fate != judged && list != &l.total.ruleFirst {
 		return
 	}
 	if c.rule != "" {

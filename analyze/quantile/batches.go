@@ -114,6 +114,17 @@ func (h *Histogram) Split(rank uint64) (limit Limit, below, inside uint64) {
 // Limit is a bucket of every histogram.
 type Limit struct{ low int64 }
 
+// Compare tells whether a value lies below the bucket (-1), in it (0) or above (1).
+func (l Limit) Compare(v int64) int {
+	if v < l.low {
+		return -1
+	}
+	if low, _ := bounds(locate(v)); low == l.low {
+		return 0
+	}
+	return 1
+}
+
 // Around counts the values below a bucket and in it.
 func (h *Histogram) Around(l Limit) (below, inside uint64) {
 	h.ascending(func(b, i uint, count uint64) {

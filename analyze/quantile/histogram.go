@@ -123,6 +123,27 @@ func (h *Histogram) Each(f func(low int64, width, count uint64)) {
 	})
 }
 
+// Clone is a histogram of its own with the same counts.
+func (h *Histogram) Clone() *Histogram {
+	c := &Histogram{}
+	c.Merge(h)
+	return c
+}
+
+// Ceiling is the greatest value of the bucket that holds the value at a rank (from 1): not below it, and within a hundredth
+// of it. The greatest bucket's where the rank is beyond the count; 0 where there are no values.
+func (h *Histogram) Ceiling(rank uint64) (ceiling int64) {
+	below := uint64(0)
+	h.ascending(func(b, i uint, count uint64) {
+		if below < rank {
+			low, width := bounds(b, i)
+			ceiling = low + int64(width-1)
+		}
+		below += count
+	})
+	return ceiling
+}
+
 // Floor is the least value of the bucket that holds the value at a rank (from 1): not above it, and within a hundredth
 // of it. The greatest bucket's where the rank is beyond the count; 0 where there are no values.
 func (h *Histogram) Floor(rank uint64) (floor int64) {

@@ -38,7 +38,7 @@ type Distribution struct {
 	MaxAtLeastNS *int64 `json:"max_at_least_ns"`
 	// AtLeast bounds each null percentile more closely; nil where nothing is censored or no bound is known.
 	AtLeast *Bounds `json:"at_least,omitempty"`
-	// Asked are the percentiles that were asked for by number, rising; of the distributions over the whole window only.
+	// Asked are the percentiles that were asked for by number, rising; not of the distributions of single intervals.
 	Asked []AskedPercentile `json:"percentiles,omitempty"`
 	// MeanInterval is that of MeanNS; only where percentiles were asked for.
 	MeanInterval *Confidence `json:"mean_interval,omitempty"`
@@ -60,6 +60,8 @@ type AskedPercentile struct {
 // Confidence is the interval in which a run like this one that went on for ever would have the value, at a level of
 // confidence, with regard to autocorrelation: messages that follow each other share their delays, so that N of them tell less
 // than N independent ones would.
+//
+// Of members of a grouping and of ack latency the ends are rounded outwards, by less than a hundredth.
 type Confidence struct {
 	Level float64 `json:"level"` // 0.95
 	// LowNS and HighNS are the ends; null where there is none, and then Note says why.

@@ -33,3 +33,17 @@ type Snapshot struct {
 func (c *Clock) Snapshot() Snapshot {
 	return Snapshot{ClockNS: c.Now(), WallNS: time.Now().UnixNano(), MonotonicNS: monotonic(), BootID: bootID(), WallErrorNS: wallError()}
 }
+
+// Shares tells whether two snapshots were made since one boot of one machine: then both know the same raw monotonic clock.
+func (s *Snapshot) Shares(o *Snapshot) bool {
+	return s.BootID != "" && s.BootID == o.BootID && s.MonotonicNS != 0 && o.MonotonicNS != 0
+}
+
+// TimeOf is the moment of another snapshot on the clock that s is of, in nanoseconds since the Unix epoch. exact is false where
+// they share no monotonic clock: then it is the wall clock's time of o, as far off as the wall clocks are.
+func (s *Snapshot) TimeOf(o *Snapshot) (ns int64, exact bool) {
+	if s.Shares(o) {
+		return s.ClockNS + o.MonotonicNS - s.MonotonicNS, true
+	}
+	return o.WallNS, false
+}

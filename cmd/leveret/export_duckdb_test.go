@@ -17,6 +17,7 @@ import (
 
 	"leveret/analyze/export"
 	"leveret/analyze/result"
+	"leveret/capture/manifest"
 	"leveret/loadcore/rabbitmqtest"
 )
 
@@ -172,29 +173,43 @@ func TestDuckDBAgrees(t *testing.T) {
 	t.Run("purged queue", func(t *testing.T) { aPurgedQueue(t, duck) })
 }
 
-// A queue of RabbitMQ is purged while the run goes on: exactly the messages that the broker says were purged are missing. Nothing
-// in the record tells of the purge, so that they are lost, and the finding says that purges were not looked at.
+// A queue of RabbitMQ is purged while the run goes on, and that is marked: exactly the messages that the broker says were purged
+// are removed by a rule. Without the mark nothing in the record tells of the purge: they are lost.
 func aPurgedQueue(t *testing.T, duck string) {
 	uri := rabbitmqtest.Shared(t).URI(t)
 	b := inBackground(t, "--uri "+uri+" --queue purged --flag persistent --auto-delete false --rate 1000 --time 3 --confirm 100 --consumer-start-delay 1.5")
 	purged := purge(t, uri, "purged", 500)
+	mark(t, b.dir, "thrown away", "--purged", "purged")
 	<-b.done
 	theirs, r := secondOpinion(t, duck, b.dir)
-	if n := strconv.Itoa(purged); theirs.Counts["missing"] != n || theirs.Counts["lost"] != n {
-		t.Errorf("%d messages were purged, DuckDB has %s missing, %s lost", purged, theirs.Counts["missing"], theirs.Counts["lost"])
+	if n := strconv.Itoa(purged); theirs.Counts["missing"] != n || theirs.Counts["removed_by_rule"] != n || theirs.Counts["lost"] != "0" {
+		t.Errorf("%d messages were purged, DuckDB has %+v", purged, theirs.Counts)
 	}
-	if r.Counts.Lost != int64(purged) || r.Verdict != result.Fail {
+	if r.Counts.RemovedByRule != int64(purged) || r.Counts.Lost != 0 || r.Verdict != result.Pass {
 		t.Errorf("%d messages were purged: %s, counts %+v", purged, r.Verdict, r.Counts)
 	}
-	// What was purged are the first of the one producer.
-	_, stdout, _ := invoke(t, "export", b.dir, "--where", "lost", "--format", "jsonl")
+	firstOfOne(t, b.dir, "removed_by_rule", purged)
+	if err := os.Remove(filepath.Join(b.dir, manifest.MarksName)); err != nil {
+		t.Fatal(err)
+	}
+	theirs, r = secondOpinion(t, duck, b.dir)
+	if n := strconv.Itoa(purged); theirs.Counts["missing"] != n || theirs.Counts["lost"] != n || r.Counts.Lost != int64(purged) || r.Verdict != result.Fail {
+		t.Errorf("%d messages were purged, not marked: %s, counts %+v, DuckDB has %+v", purged, r.Verdict, r.Counts, theirs.Counts)
+	}
+	firstOfOne(t, b.dir, "lost", purged)
+}
+
+// firstOfOne: what became of messages in one way are the first n of the one producer.
+func firstOfOne(t *testing.T, capture, where string, n int) {
+	t.Helper()
+	_, stdout, _ := invoke(t, "export", capture, "--where", where, "--format", "jsonl")
 	lines := strings.Split(strings.TrimSuffix(stdout, "\n"), "\n")
-	if len(lines) != purged {
-		t.Fatalf("%d messages were purged, --where lost has %d", purged, len(lines))
+	if len(lines) != n {
+		t.Fatalf("--where %s has %d, want %d", where, len(lines), n)
 	}
 	for i, line := range lines {
 		if !strings.Contains(line, fmt.Sprintf(`"seq":%d,`, i)) || !strings.Contains(line, `"settlement":"ack"`) {
-			t.Fatalf("row %d of those lost: %s", i, line)
+			t.Fatalf("row %d of %s: %s", i, where, line)
 		}
 	}
 }
@@ -202,29 +217,35 @@ func aPurgedQueue(t *testing.T, duck string) {
 // purge waits for messages in a queue, and purges it. It returns how many the broker says it has thrown away.
 func purge(t *testing.T, uri, queue string, atLeast int) int {
 	t.Helper()
+	connection, channel := filled(t, uri, queue, atLeast)
+	defer connection.Close()
+	n, err := channel.QueuePurge(queue, false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return n
+}
+
+// filled waits until a queue has so many messages.
+func filled(t *testing.T, uri, queue string, atLeast int) (*amqp.Connection, *amqp.Channel) {
+	t.Helper()
 	connection, err := amqp.Dial(uri)
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer connection.Close()
 	for deadline := time.Now().Add(20 * time.Second); time.Now().Before(deadline); time.Sleep(20 * time.Millisecond) {
 		channel, err := connection.Channel()
 		if err != nil {
 			t.Fatal(err)
 		}
 		state, err := channel.QueueDeclarePassive(queue, true, false, false, false, nil)
-		if err != nil || state.Messages < atLeast { // not there yet: the channel is closed
-			channel.Close()
-			continue
+		if err == nil && state.Messages >= atLeast {
+			return connection, channel
 		}
-		n, err := channel.QueuePurge(queue, false)
-		if err != nil {
-			t.Fatal(err)
-		}
-		return n
+		channel.Close() // not there yet: the broker has closed it already
 	}
 	t.Fatalf("queue %s did not get %d messages", queue, atLeast)
-	return 0
+	return nil, nil
 }
 
 // Three formats of one table, with two row groups, nulls, empty and strange texts, and the ends of the numbers: the same to

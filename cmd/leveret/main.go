@@ -42,7 +42,7 @@ type command struct {
 }
 
 func commands() []command {
-	return []command{runCommand(), perfTestCommand(), analyzeCommand(), compareCommand(), exportCommand(), brokerCommand(), calibrateCommand(), planCommand()}
+	return []command{runCommand(), perfTestCommand(), analyzeCommand(), compareCommand(), exportCommand(), markCommand(), brokerCommand(), calibrateCommand(), planCommand()}
 }
 
 func main() {

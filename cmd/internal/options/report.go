@@ -18,7 +18,7 @@ type Report struct {
 	Format      string
 	Output      string        // file; "": standard output
 	Interval    time.Duration // 0: chosen by the length of the run
-	By          []string      // queue, producer, consumer
+	By          []string      // queue, producer, consumer, size, priority
 	Window      ReportWindow
 	Asserts     []*assert.Assertion
 	Percentiles []quantile.Percent
@@ -78,7 +78,7 @@ func (r *Report) options() []*Option {
 		{Name: "output", Arg: "FILE", Group: groupReport, value: text(&r.Output, ""), Help: "write the report into this file, whole or not at all; one that is there is replaced; without it standard output"},
 	}, r.ChartOptions.options()...), []*Option{
 		{Name: "interval", PerfTest: []string{"i"}, Arg: "SECONDS", Group: groupReport, value: seconds(&r.Interval, 0, 0), Help: "length of the intervals in report and charts; 0: chosen by the length of the run"},
-		{Name: "by", Arg: "WHAT,...", Group: groupReport, value: choices(&r.By, "", "queue", "producer", "consumer"), Help: "also messages and latencies by queue, producer or consumer, of the first 64 of each"},
+		{Name: "by", Arg: "WHAT,...", Group: groupReport, value: choices(&r.By, "", "queue", "producer", "consumer", "size", "priority"), Help: "also messages and latencies by queue, producer, consumer, body size or priority, of the first 64 of each"},
 		{Name: "warmup", Arg: "SECONDS", Group: groupReport, value: ifGiven(seconds(&r.Window.Warmup, 0, 0)), Help: "leave so much of the run's beginning out of rates and latencies; counts and verdict are always of the whole run"},
 		{Name: "from", Arg: "SECONDS", Group: groupReport, value: ifGiven(seconds(&r.Window.From, 0, 0)), Help: "rates of the events, latencies of the messages due (else sent) from so long after the start barrier on"},
 		{Name: "to", Arg: "SECONDS", Group: groupReport, value: ifGiven(seconds(&r.Window.To, 0, time.Millisecond)), Help: "and only until so long after it"},

@@ -4,7 +4,7 @@
 //	node judge.js CAPTURE DIR
 //
 // prints counts and latencies as JSON, numbers as strings. It is for runs with confirms whose queues were drained, and have no
-// rule that may remove a message; each queue has one consumer.
+// rule that may remove a message but purges that are marked; each queue has one consumer.
 
 const fs = require('fs');
 const path = require('path');
@@ -14,6 +14,12 @@ const [capture, dir] = process.argv.slice(2);
 const manifest = JSON.parse(fs.readFileSync(path.join(capture, 'manifest.json'), 'utf8')
   .replace(/("(?:barrier|publish_stop)_ns": *)(-?\d+)/g, '$1"$2"')); // JavaScript's numbers are too short for them
 const rows = (kind) => `read_parquet('${path.join(dir, kind)}.parquet')`;
+// Marks that say when a queue was purged, by its index.
+const marksFile = path.join(capture, 'marks.jsonl');
+const purges = (fs.existsSync(marksFile) ? fs.readFileSync(marksFile, 'utf8').trim().split('\n') : [])
+  .map((line) => JSON.parse(line.replace(/("at_ns": *)(-?\d+)/, '$1"$2"')))
+  .filter((mark) => mark.purged !== undefined)
+  .map((mark) => `(${manifest.topology.queues.findIndex((q) => q.name === mark.purged)}, ${mark.at_ns})`);
 const values = (list, none) => (list.length > 0 ? `VALUES ${list.join(', ')}` : `SELECT ${none} WHERE false`);
 
 // What the manifest tells: which queues each route leads to, who acks by itself.
@@ -23,6 +29,7 @@ const automatic = manifest.consumers.map((c, consumer) => `(${consumer}, ${c.aut
 const tables = `
 CREATE TABLE reaches(route BIGINT, queue BIGINT); INSERT INTO reaches ${values(reaches, '0, 0')};
 CREATE TABLE consumers(consumer BIGINT, automatic BOOLEAN); INSERT INTO consumers ${values(automatic, '0, false')};
+CREATE TABLE purges(queue BIGINT, at_ns BIGINT); INSERT INTO purges ${values(purges, '0, 0')};
 CREATE TABLE sends AS SELECT * FROM ${rows('sends')} WHERE sent_ns IS NOT NULL;
 CREATE TABLE answers AS SELECT producer, seq, kind, at_ns FROM ${rows('settlements')};
 CREATE TABLE deliveries AS SELECT * FROM ${rows('deliveries')};
@@ -40,7 +47,7 @@ CREATE TABLE expected AS
   FROM sends s JOIN reaches r USING (route)
   WHERE NOT EXISTS (FROM answers a WHERE a.producer = s.producer AND a.seq = s.seq AND a.kind IN ('nack', 'return'));
 
-CREATE TABLE absent AS SELECT * FROM expected e
+CREATE TABLE absent AS SELECT *, EXISTS (FROM purges p WHERE p.queue = e.queue AND e.sent_ns < p.at_ns) AS purged FROM expected e
   WHERE NOT EXISTS (FROM own o WHERE o.producer = e.producer AND o.seq = e.seq AND o.queue = e.queue);
 
 -- Each queue and consumer has its messages of a producer in order, as far as they come for the first time and unflagged.
@@ -59,9 +66,10 @@ const counts = {
   received_unique: 'SELECT count(*) FROM own WHERE nth = 1',
   redelivered: 'SELECT count(*) FROM deliveries WHERE redelivered',
   duplicates: 'SELECT count(*) FROM own JOIN consumers USING (consumer) WHERE nth > 1 AND (NOT redelivered OR automatic)',
-  lost: 'SELECT count(*) FROM absent WHERE acked AND NOT claimed',
+  lost: 'SELECT count(*) FROM absent WHERE acked AND NOT claimed AND NOT purged',
   missing: 'SELECT count(*) FROM absent WHERE NOT claimed',
-  missing_unconfirmed: 'SELECT count(*) FROM absent WHERE NOT acked AND NOT claimed',
+  missing_unconfirmed: 'SELECT count(*) FROM absent WHERE NOT acked AND NOT claimed AND NOT purged',
+  removed_by_rule: 'SELECT count(*) FROM absent WHERE purged AND NOT claimed',
   corrupt: `SELECT count(*) FROM deliveries WHERE body = 'corrupt'`,
   out_of_order: 'SELECT count(*) FROM strides WHERE seq < highest AND NOT redelivered',
   foreign: `SELECT count(*) FROM deliveries d WHERE body = 'unstamped' OR body = 'intact' AND NOT EXISTS (FROM sends s WHERE s.tag = d.tag AND s.producer = d.producer AND s.seq = d.seq)`,
