@@ -42,7 +42,7 @@ func (p *page) comparison(c *result.Comparison) {
 		remarks = remarks[1:] // stands at the top
 	}
 	for _, remark := range remarks {
-		p.item("-", "", 1, p.clean(remark))
+		p.remark(p.clean(remark))
 	}
 }
 

@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"leveret/analyze/result"
@@ -21,6 +22,20 @@ func checkCharts(o *options.ChartOptions) error {
 	if err := chart.CheckNames(o.ChartNames); err != nil {
 		return fmt.Errorf("--chart=%s: %w", strings.Join(o.ChartNames, ","), err)
 	}
+	return checkDrawing(o)
+}
+
+// checkRunCharts likewise, for charts of several runs.
+func checkRunCharts(o *options.ChartOptions) error {
+	for _, name := range o.ChartNames {
+		if !slices.Contains(chart.RunNames(), name) {
+			return fmt.Errorf("--chart=%s: no chart of several runs is called so; there are %s", name, strings.Join(chart.RunNames(), ", "))
+		}
+	}
+	return checkDrawing(o)
+}
+
+func checkDrawing(o *options.ChartOptions) error {
 	drawn := chartOptions(o)
 	if err := drawn.Check(); err != nil {
 		return fmt.Errorf("--chart-size, --chart-dpi: %w", err)
@@ -36,6 +51,25 @@ func writeCharts(r *result.Result, o *options.ChartOptions, s streams) error {
 	}
 	for _, why := range chart.Skipped(r, drawn) {
 		fmt.Fprintln(s.err, "no chart:", why)
+	}
+	if err != nil {
+		return fmt.Errorf("--charts=%s: %w", o.Charts, err)
+	}
+	return nil
+}
+
+// writeRunCharts draws the charts that set runs beside each other.
+func writeRunCharts(runs []chart.Labelled, o *options.ChartOptions, s streams) error {
+	drawn := chartOptions(o)
+	specs := chart.SpecsOfRuns(runs, drawn)
+	files, err := chart.WriteSpecs(o.Charts, specs, drawn)
+	for _, f := range files {
+		fmt.Fprintln(s.err, "chart", f)
+	}
+	for _, spec := range specs {
+		if spec.NoData != "" {
+			fmt.Fprintf(s.err, "no chart: %s: not drawn: %s\n", spec.Name, spec.NoData)
+		}
 	}
 	if err != nil {
 		return fmt.Errorf("--charts=%s: %w", o.Charts, err)

@@ -13,6 +13,7 @@ import (
 	"leveret/cmd/internal/options"
 	"leveret/cmd/internal/panel"
 	"leveret/reports"
+	"leveret/reports/chart"
 )
 
 func compareCommand() command {
@@ -54,7 +55,8 @@ func runCompare(ctx context.Context, args []string, s streams) (int, error) {
 	if len(words) == 0 {
 		return usage(errors.New("which runs? leveret compare BASE CANDIDATE..., captures or lists of captures"))
 	}
-	if err := o.Report.Check(); err != nil {
+	o.Report.SettleFormat(set.Changed("format"))
+	if err := errors.Join(o.Report.Check(), checkRunCharts(&o.Report.ChartOptions)); err != nil {
 		return usage(err)
 	}
 	sources, err := groupsOf(words)
@@ -82,7 +84,22 @@ func runCompare(ctx context.Context, args []string, s streams) (int, error) {
 	if err := putDocument(o.Report.Output, s, func(w io.Writer) error { return writeComparison(w, c, &o.Report) }); err != nil {
 		return exitFailed, fmt.Errorf("report: %w", err)
 	}
+	if o.Report.Charts != "" {
+		if err := writeRunCharts(labelled(groups), &o.Report.ChartOptions, s); err != nil {
+			return exitFailed, err
+		}
+	}
 	return judgeComparison(c, o.Report.Strict, s.err), nil
+}
+
+// labelled are the runs of all groups, for charts.
+func labelled(groups []compare.Group) (runs []chart.Labelled) {
+	for _, g := range groups {
+		for _, r := range g.Runs {
+			runs = append(runs, chart.Labelled{Label: g.Label, Result: r})
+		}
+	}
+	return runs
 }
 
 // loader analyzes the captures, each run once.
