@@ -61,8 +61,8 @@ func latencySpec(r *result.Result, what string) Spec {
 	if text := r.Latency.Pick(what, from).DescribeCensored(); text != "" {
 		behind += " (" + text + ")"
 	}
-	notes := []string{behind, each(r, "each point is of the messages "+verb(from)+" within"), meaning(from)}
-	s.Caption = caption(r, append(notes, s.notes(spread)...)...)
+	notes := append([]string{behind}, s.notes(spread)...) // what is left out comes before what a small page may cut
+	s.Caption = caption(r, append(notes, each(r, "each point is of the messages "+verb(from)+" within"), meaning(from))...)
 	return s
 }
 

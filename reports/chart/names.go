@@ -88,7 +88,7 @@ func (d *drawing) placeTimeNames(panel draw.Canvas) (names, unnamed []timeName) 
 		taken[i] = d.left - 8*d.unit
 	}
 	for _, n := range d.timeNames() {
-		n.label = d.t.span.elide(printable(n.label), (panel.Max.X-panel.Min.X)/3)
+		n.label = d.t.span.elide(printable(n.label), (panel.Max.X-panel.Min.X)/2)
 		half := d.t.span.width(n.label) / 2
 		n.middle = max(d.left+half, min(panel.X(d.s.X.place(n.at)), d.right-half))
 		n.row = slices.IndexFunc(taken[:], func(end vg.Length) bool { return n.middle-half >= end+8*d.unit })

@@ -40,7 +40,8 @@ func percentilesSpec(r *result.Result) Spec {
 		s.Spans = []Span{{From: math.Min(from, end), To: rightmost, Kind: "few", Label: "fewer than " + strconv.Itoa(few) + " messages above", Count: 1}}
 	}
 	s.Table = curveTable(curves)
-	s.Caption = caption(r, append(curveNotes(r, curves), s.notes(spread)...)...)
+	notes := curveNotes(r, curves)
+	s.Caption = caption(r, slices.Insert(notes, 1, s.notes(spread)...)...)
 	return s
 }
 

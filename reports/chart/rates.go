@@ -60,7 +60,7 @@ func ratesSpec(r *result.Result) Spec {
 	s.Series = toSeries(lines, t.unit.per, unit.per, false)
 	s.Spans, s.Events = spans(r, t), events(r, t)
 	s.Table = t.tableOverTime(r, columns)
-	s.Caption = caption(r, "messages: "+strings.Join(behind, ", "), each(r, "each step is the mean rate over"), shortNote(r))
+	s.Caption = caption(r, "messages: "+strings.Join(behind, ", "), shortNote(r), each(r, "each step is the mean rate over"))
 	return s
 }
 

@@ -13,6 +13,8 @@ import (
 	"strings"
 	"testing"
 
+	"gonum.org/v1/plot/vg"
+
 	"leveret/analyze/result"
 )
 
@@ -261,6 +263,13 @@ func TestWrap(t *testing.T) {
 	}
 	if lines := f.wrap(text, 200, 2); len(lines) != 2 || !strings.HasSuffix(lines[1], "…") {
 		t.Errorf("two lines: %q", lines)
+	}
+	// What is left over is cut at a word, and a separator does not end it.
+	for width := vg.Length(80); width < 190; width++ {
+		lines := f.wrap("one · two · three · four · five · six · seven · eight · nine · ten · eleven · twelve · thirteen · fourteen · fifteen · sixteen", width, 2)
+		if last := lines[1]; !regexp.MustCompile(`^(\w+ · )*\w+ …$`).MatchString(last) || f.width(last) > width {
+			t.Errorf("at %v: %q", width, last)
+		}
 	}
 	if lines := f.wrap("", 200, 2); len(lines) != 0 {
 		t.Errorf("nothing wrapped to %q", lines)

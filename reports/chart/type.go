@@ -137,13 +137,20 @@ func (t typeset) wrap(text string, width vg.Length, lines int) []string {
 		}
 		l := strings.Join(words[:n], " ")
 		if len(out) == lines-1 && n < len(words) {
-			return append(out, t.elide(l+" …", width))
+			for n > 1 && t.width(l+" …") > width {
+				n--
+				l = strings.Join(words[:n], " ")
+			}
+			return append(out, t.elide(strings.TrimSuffix(l, separatorEnd)+" …", width))
 		}
 		out = append(out, t.elide(l, width))
 		words = words[n:]
 	}
 	return out
 }
+
+// separatorEnd is how a separator stands at the end of a line.
+const separatorEnd = " \u00b7"
 
 // unbroken joins separators to the words before them.
 func unbroken(words []string) []string {
