@@ -50,7 +50,7 @@ func hasInFlight(r *result.Result) bool { return mostOf(r, inFlightEnd) > 0 }
 // inFlightSpec shows the messages that the broker had not confirmed (or committed) yet, and how many it might have had.
 func inFlightSpec(r *result.Result) Spec {
 	s := Spec{Title: "Confirms in flight over time", Marks: marks(r)}
-	name, note := "sent, not yet confirmed", ""
+	name, note, fixed := "sent, not yet confirmed", "", false
 	if r.Config.PublishTxSize > 0 {
 		s.Title, name = "Messages in open transactions over time", "sent, not yet committed"
 	}
@@ -66,11 +66,16 @@ func inFlightSpec(r *result.Result) Spec {
 				}
 				return &window
 			})
+			fixed = true
 		}
 	}
 	lines = append(lines, line{name: name, style: Style{Color: orange, Width: 2}})
 	values = append(values, inFlightEnd)
 	s.levels(r, lines, values, note)
+	if fixed && len(s.Series) > 1 { // it does not grow from 0
+		first := s.Series[0].Segments[0]
+		first[0].Y = first[len(first)-1].Y
+	}
 	if s.NoData != "" {
 		s.NoData = r.WhyNoLatency("confirm", "service")
 		if s.NoData == "" {

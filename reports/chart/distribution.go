@@ -2,6 +2,7 @@ package chart
 
 import (
 	"math"
+	"slices"
 	"strconv"
 
 	"leveret/analyze/result"
@@ -241,7 +242,7 @@ func confirmSizesSpec(r *result.Result) Spec {
 		return s
 	}
 	s.X, s.Y = logAxis("messages that a frame confirmed", lo, hi), valueAxis(percent, 0, top)
-	s.X.Ticks = wholeTicks(s.X.Ticks)
+	s.X = wholeAxis(s.X, lo)
 	s.Bars = []Bars{barsOf("", Fill{Ink: skyBlue, Coat: "tint"}, frames)}
 	s.Series = []Series{
 		{Name: "frames", Style: Style{Color: blue, Width: 1.6}, Segments: segments(stairs(frames)), Plain: true},
@@ -259,12 +260,17 @@ func confirmSizesSpec(r *result.Result) Spec {
 	return s
 }
 
-// wholeTicks takes the labels off fractions: there is no half message.
-func wholeTicks(ticks []Tick) []Tick {
-	for i := range ticks {
-		if ticks[i].At != math.Round(ticks[i].At) {
-			ticks[i].Label = ""
+// wholeAxis begins at lo and has ticks at whole numbers only: there is no half message. Where too few are left, it stays as it is.
+func wholeAxis(a Axis, lo float64) Axis {
+	whole := slices.DeleteFunc(slices.Clone(a.Ticks), func(t Tick) bool { return t.At < lo || t.At != math.Round(t.At) })
+	labelled := 0
+	for _, t := range whole {
+		if t.Label != "" {
+			labelled++
 		}
 	}
-	return ticks
+	if labelled > 1 {
+		a.Min, a.Ticks = lo, whole
+	}
+	return a
 }

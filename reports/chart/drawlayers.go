@@ -188,18 +188,12 @@ func (d *drawing) drawDots(panel draw.Canvas) {
 	}
 }
 
-// joinDots draws the line of a layer, with a gap at each bound.
 func (d *drawing) joinDots(panel draw.Canvas, l *Dots) {
 	if !l.Joined {
 		return
 	}
 	var points []vg.Point
 	for _, p := range l.Dots {
-		if p.Bound {
-			d.stroke(points, l.Style)
-			points = nil
-			continue
-		}
 		points = append(points, d.point(panel, Point{X: p.X, Y: p.Y}))
 	}
 	d.stroke(points, l.Style)
@@ -207,7 +201,7 @@ func (d *drawing) joinDots(panel draw.Canvas, l *Dots) {
 
 // mark of a shape around a point.
 func (d *drawing) mark(at vg.Point, shape string, s Style) {
-	r := (1.6 + vg.Length(s.Width)) * d.unit
+	r := (1.2 + 0.8*vg.Length(s.Width)) * d.unit
 	var corners []vg.Point
 	switch shape {
 	case "square":

@@ -133,8 +133,8 @@ func levelOf(from []float64, n int64) int {
 // heatWidth says what a column stands for.
 func heatWidth(m *result.HeatMap) string {
 	width := 0.0
-	for _, c := range m.Columns {
-		width = math.Max(width, float64(c.EndNS)-float64(c.StartNS))
+	if len(m.Columns) > 0 { // the last may be a little longer
+		width = math.Max(0, float64(m.Columns[0].EndNS)-float64(m.Columns[0].StartNS))
 	}
 	unit := timeScale(width)
 	return "columns of " + significant(width/unit.per) + " " + unit.name

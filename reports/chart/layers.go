@@ -49,7 +49,7 @@ type Dots struct {
 	Shape string `json:"shape"` // "circle", "square", "diamond", "cross"
 	// Sideways: intervals and bounds are along x.
 	Sideways bool `json:"sideways,omitempty"`
-	// Joined: a line goes through those that are no bounds.
+	// Joined: a line goes through them.
 	Joined bool  `json:"joined,omitempty"`
 	Dots   []Dot `json:"dots"`
 }

@@ -16,12 +16,12 @@ var runQuantiles = []struct {
 }
 
 // dotsOf one quantile at the places that where gives the groups, in ns.
-func dotsOf(q quantile, groups []*group, what, from string, where func(i int) float64) (points []Dot) {
-	for i, g := range groups {
+func dotsOf(q quantile, groups []*group, what, from string, where func(*group) float64) (points []Dot) {
+	for _, g := range groups {
 		if v, ok := q.bound(g, what, from); ok {
-			points = append(points, Dot{X: where(i), Y: v, Bound: true})
+			points = append(points, Dot{X: where(g), Y: v, Bound: true})
 		} else if a, ok := g.of(q.figure(what, from)); ok {
-			points = append(points, Dot{X: where(i), Y: a.middle, Low: a.low, High: a.high})
+			points = append(points, Dot{X: where(g), Y: a.middle, Low: a.low, High: a.high})
 		}
 	}
 	return points
@@ -84,8 +84,8 @@ func runLatencySpec(groups []group) Spec {
 	var layers []Dots
 	for k, q := range runQuantiles {
 		d := Dots{Name: q.name, Style: q.style, Shape: q.shape, Sideways: true}
-		d.Dots = dotsOf(q.quantile, every, what, from, func(i int) float64 {
-			a, b := slot(len(groups), i, k, len(runQuantiles))
+		d.Dots = dotsOf(q.quantile, every, what, from, func(g *group) float64 {
+			a, b := slot(len(groups), slices.Index(every, g), k, len(runQuantiles))
 			return (a + b) / 2
 		})
 		layers = append(layers, d)
@@ -97,7 +97,7 @@ func runLatencySpec(groups []group) Spec {
 		}
 	}
 	s.Table = runLatencyTable(groups, what, from)
-	s.Caption = runCaption(groups, repeatsNote(groups, "mark"), meaning(from), latencyMessages(groups, what, from))
+	s.Caption = runCaption(groups, repeatsNote(groups, "mark"), meaning(from), latencyMessages(groups, what, from), boundsNote(layers))
 	return s
 }
 
@@ -235,12 +235,13 @@ func runCurvesTable(names []string, curves []result.Curve) *Table {
 	}}
 }
 
-// rateLatencySpec shows latency against throughput: a mark for each group, joined in the order of their rates.
+// rateLatencySpec shows latency against throughput: a mark for each group, joined in the order of the parameter that they differ in,
+// else of their rates. Where they differ in more than that, there is a line for each kind of them, of one percentile.
 func rateLatencySpec(groups []group) Spec {
 	s := Spec{Title: "Latency against rate", Marks: runMarks(groups)}
 	what, from := latencyOfRuns(groups)
-	rate, ok := &runRates[3], false
-	if what == "confirm" || what == "commit" {
+	rate := &runRates[len(runRates)-1] // received
+	if what != "delivery" {
 		rate = &runRates[0]
 	}
 	at := func(g *group) float64 {
@@ -260,19 +261,56 @@ func rateLatencySpec(groups []group) Spec {
 		return s
 	}
 	s.Title = title(what) + " latency against rate"
-	hi := at(order[len(order)-1])
-	unit := rateScale(hi)
-	s.X = valueAxis(rate.name+", "+unit.name, math.Min(0, at(order[0])/unit.per), hi/unit.per)
-	var layers []Dots
-	for _, q := range runQuantiles {
-		d := Dots{Name: q.name, Style: q.style, Shape: q.shape, Joined: true}
-		d.Dots = dotsOf(q.quantile, order, what, from, func(i int) float64 { return at(order[i]) / unit.per })
-		layers = append(layers, d)
-	}
-	if s.Y, ok = s.setDots(layers, from+" latency"); !ok {
+	unit := rateScale(at(order[len(order)-1]))
+	s.X = valueAxis(rate.name+", "+unit.name, 0, at(order[len(order)-1])/unit.per)
+	layers, of := rateLatencyLayers(groups, order, what, from, func(g *group) float64 { return at(g) / unit.per })
+	var ok bool
+	if s.Y, ok = s.setDots(layers, from+" latency"+of); !ok {
 		return s
 	}
 	s.Table = runLatencyTable(groups, what, from)
-	s.Caption = runCaption(groups, repeatsNote(groups, "mark"), meaning(from), latencyMessages(groups, what, from))
+	s.Caption = runCaption(groups, repeatsNote(groups, "mark"), meaning(from), latencyMessages(groups, what, from), boundsNote(layers))
 	return s
+}
+
+// rateLatencyLayers are the percentiles of the groups in the order given, or in that of the swept parameter; of says which percentile
+// they are where there is only one.
+func rateLatencyLayers(groups []group, order []*group, what, from string, at func(*group) float64) (layers []Dots, of string) {
+	w, swept := findSweep(groups)
+	if swept && len(w.series) > 1 {
+		const p99 = 2 // of runQuantiles
+		for i, members := range w.series[:min(len(w.series), mostLines)] {
+			d := Dots{Name: w.names[i], Style: lineStyles(i), Joined: true, Shape: runQuantiles[i%len(runQuantiles)].shape}
+			d.Dots = dotsOf(runQuantiles[p99].quantile, withRate(members, at), what, from, at)
+			layers = append(layers, d)
+		}
+		return layers, ", " + runQuantiles[p99].name
+	}
+	if swept {
+		order = withRate(w.series[0], at)
+	}
+	for _, q := range runQuantiles {
+		d := Dots{Name: q.name, Style: q.style, Shape: q.shape, Joined: true}
+		d.Dots = dotsOf(q.quantile, order, what, from, at)
+		layers = append(layers, d)
+	}
+	return layers, ""
+}
+
+func withRate(groups []*group, at func(*group) float64) (kept []*group) {
+	for _, g := range groups {
+		if finite(at(g)) {
+			kept = append(kept, g)
+		}
+	}
+	return kept
+}
+
+func boundsNote(layers []Dots) string {
+	for _, l := range layers {
+		if slices.ContainsFunc(l.Dots, func(p Dot) bool { return p.Bound }) {
+			return "triangles: at least so much, as some messages have no answer"
+		}
+	}
+	return ""
 }

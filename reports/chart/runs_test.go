@@ -131,6 +131,27 @@ func TestRateAgainstLatency(t *testing.T) {
 	}
 }
 
+// Offered 1,000, 2,000 and 4,000 a second, of which an overloaded broker took 1,000, 1,800 and 1,500: the line goes on in the order of
+// what was offered, through what is only known from below.
+func TestOverloadAgainstLatency(t *testing.T) {
+	var runs []Labelled
+	for i, taken := range []float64{1000, 1800, 1500} {
+		r := runOf(10, taken, int64(i+1)*1e6)
+		r.Config.RateTotal = ptr(float64(int64(1000) << i))
+		runs = append(runs, Labelled{fmt.Sprint(i), r})
+	}
+	d := *runs[2].Result.Latency.Delivery.Response
+	d.P50NS, d.Censored, d.AtLeastNS, d.MaxAtLeastNS = nil, 5000, ptr(int64(7e6)), ptr(int64(8e6))
+	runs[2].Result.Latency.Delivery.Response = &d
+	s := runSpec(t, runs, "rate-latency")
+	if got := xy(s.Dots[0]); got != "1000 1, 1800 2, 1500 7, " || !s.Dots[0].Dots[2].Bound {
+		t.Errorf("medians %s", got)
+	}
+	if c := strings.Join(s.Caption, " "); !strings.Contains(c, "triangles: at least so much") {
+		t.Errorf("caption %s", c)
+	}
+}
+
 // The windows differ, and nothing else does: sent, confirmed and received against them.
 func TestThroughputAgainstOneParameter(t *testing.T) {
 	s := runSpec(t, severalRuns(), "throughput")
@@ -158,6 +179,9 @@ func TestThroughputAgainstTwoParameters(t *testing.T) {
 	}
 	if got := s.Dots[1].Name + " " + xy(s.Dots[1]); got != "quorum 10 20, 100 200, 1000 2000, " {
 		t.Errorf("%s", got)
+	}
+	if s = runSpec(t, runs, "rate-latency"); len(s.Dots) != 2 || s.Dots[1].Name != "quorum" || s.Y.Label != "response latency, 99 % (milliseconds)" {
+		t.Errorf("%d lines, %s", len(s.Dots), s.Y.Label)
 	}
 	same := []Labelled{{"a", runOf(10, 1, 1)}, {"b", runOf(10, 2, 1)}}
 	if s := SpecsOfRuns(same, Options{Names: []string{"throughput"}})[0]; s.NoData != "the runs differ in no parameter that is a number" {

@@ -83,6 +83,41 @@ func whyNoSelf(r *result.Result) string {
 	return "the recording has no self-observation"
 }
 
+// looks are the intervals with self-observation, from when to when each stands. A recording looks at itself once a second or ten times,
+// and its intervals may be shorter: then the look holds until half-way to the next. What is much shorter than the others is left out.
+type look struct {
+	from, to float64 // ns after the start
+	in       *result.Interval
+}
+
+func looks(r *result.Result, t timeline) (all []look) {
+	longest := math.Max(2.5e9, 1.5*float64(r.IntervalNS)) // between looks that follow each other
+	for i := range r.Intervals {
+		in := &r.Intervals[i]
+		if in.Self == nil || in.EndNS <= in.StartNS || isShort(r, in) {
+			continue
+		}
+		l := look{t.at(in.StartNS), t.at(in.EndNS), in}
+		if n := len(all); n > 0 && l.from > all[n-1].to && l.to-all[n-1].from <= longest {
+			middle := (all[n-1].to + l.from) / 2
+			all[n-1].to, l.from = middle, middle
+		}
+		all = append(all, l)
+	}
+	return all
+}
+
+// stepsOfLooks are the corners of a line that is level while a look stands, with a gap where none does.
+func stepsOfLooks(all []look, value func(*result.Interval) float64) (points []Point) {
+	for i, l := range all {
+		if i > 0 && l.from > all[i-1].to {
+			points = append(points, Point{X: l.from, Y: math.NaN()})
+		}
+		points = append(points, Point{X: l.from, Y: value(l.in)}, Point{X: l.to, Y: value(l.in)})
+	}
+	return points
+}
+
 // waits are what producers spend their time on, from the bottom of the chart up.
 var waits = []struct {
 	name  string
@@ -103,26 +138,27 @@ func waitingSpec(r *result.Result) Spec {
 	t := newTimeline(r)
 	s.X, s.Y = t.axis(), ticked(Axis{Label: "share of the producers' time (%)", Max: 100}, 20, 0, 5)
 	var columns []column
-	below := make([]float64, len(r.Intervals)) // what is stacked already
+	seen := looks(r, t)
+	below := make([]float64, len(seen)) // what is stacked already
 	for _, w := range waits {
 		share := func(in *result.Interval) float64 { return 100 * ofSelf(in, w.share) }
 		columns = append(columns, column{columnName(w.name) + "_percent", func(in *result.Interval) string { return number(share(in)) }})
-		band := Band{Name: w.name, Fill: Fill{Ink: w.ink, Coat: w.coat}}
-		ranges := make([]Range, 0, 2*len(r.Intervals))
-		seen := false
-		for i := range r.Intervals {
-			in := &r.Intervals[i]
-			low, v := below[i], orGap(in, share)
+		var ranges []Range
+		thick := false
+		for i, l := range seen {
+			if i > 0 && l.from > seen[i-1].to {
+				ranges = append(ranges, Range{X: l.from, Low: math.NaN()})
+			}
+			low, v := below[i], share(l.in)
 			high := math.Min(low+math.Max(v, 0), 100) // shares of several processes are rounded
-			seen = seen || high > low
+			thick = thick || high > low
 			if below[i] = high; !finite(v) {
 				below[i] = math.NaN()
 			}
-			ranges = append(ranges, Range{t.at(in.StartNS), low, high}, Range{t.at(in.EndNS), low, high})
+			ranges = append(ranges, Range{l.from, low, high}, Range{l.to, low, high})
 		}
-		if seen {
-			band.Segments = ribbons(ranges, t.unit.per, 1, false)
-			s.Bands = append(s.Bands, band)
+		if thick {
+			s.Bands = append(s.Bands, Band{Name: w.name, Fill: Fill{Ink: w.ink, Coat: w.coat}, Segments: ribbons(ranges, t.unit.per, 1, false)})
 		}
 	}
 	if len(s.Bands) == 0 {
@@ -144,7 +180,7 @@ func cpuSpec(r *result.Result) Spec {
 	cores := func(in *result.Interval) float64 {
 		return ofSelf(in, func(x *result.Self) *float64 { return x.CPUCores })
 	}
-	busy := line{name: "busy", style: Style{Color: blue, Width: 2}, plain: true, denseFrom: denseRates, points: t.steps(r, cores)}
+	busy := line{name: "busy", style: Style{Color: blue, Width: 2}, plain: true, denseFrom: denseRates, points: stepsOfLooks(looks(r, t), cores)}
 	spread := spreadOf([]line{busy})
 	s.X = t.axis()
 	if spread.points == 0 {
@@ -155,7 +191,13 @@ func cpuSpec(r *result.Result) Spec {
 		return s
 	}
 	lines, hi := []line{busy}, spread.hi
-	if n := r.Host.CPUs; n > 0 && n <= 4*int(math.Ceil(math.Max(1, math.Min(hi, 1e6)))) { // beyond, the line would press the other to the axis
+	note := "user and system time of the recording process"
+	if len(r.Captures) > 1 {
+		note = "user and system time of all recording processes"
+	}
+	if n := r.Host.CPUs; n > 0 && float64(n) > 8*hi { // the line would press the other to the axis
+		note += ", on a host with " + result.Plural(int64(n), "processor")
+	} else if n > 0 {
 		there := line{name: "processors of the host", style: Style{Color: grey, Width: 4}, plain: true}
 		there.points = t.steps(r, func(*result.Interval) float64 { return float64(n) })
 		lines, hi = []line{there, busy}, math.Max(hi, float64(n))
@@ -164,10 +206,6 @@ func cpuSpec(r *result.Result) Spec {
 	s.Series = toSeries(lines, t.unit.per, 1, false)
 	s.Spans, s.Events = spans(r, t), events(r, t)
 	s.Table = t.tableOverTime(r, []column{{"busy_processors", func(in *result.Interval) string { return number(cores(in)) }}})
-	note := "user and system time of the recording process"
-	if len(r.Captures) > 1 {
-		note = "user and system time of all recording processes"
-	}
 	s.Caption = caption(r, each(r, "each step is the mean over"), note)
 	return s
 }

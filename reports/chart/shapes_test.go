@@ -111,9 +111,30 @@ func TestLatenessAndCPU(t *testing.T) {
 		t.Errorf("%v", got)
 	}
 	r := everything()
-	r.Host.CPUs = 64 // would press 1.4 busy ones to the axis
+	r.Host.CPUs = 12 // would press 1.4 busy ones to the axis
 	if cpu = cpuSpec(r); len(cpu.Series) != 1 || cpu.Y.Max > 2 {
 		t.Errorf("%d lines up to %g", len(cpu.Series), cpu.Y.Max)
+	}
+}
+
+// Of intervals of 100 ms only the sixth and the sixteenth have a look, as the recording took one a second: each holds half-way to the
+// other. The one at 6 s is too far away for that, and the last interval, of 5 ms, says nothing.
+func TestRareLooks(t *testing.T) {
+	r := latencyRun()
+	r.IntervalNS = 1e8
+	for i := range int64(62) {
+		in := result.Interval{StartNS: start + i*1e8, EndNS: start + (i+1)*1e8, Phase: "run"}
+		if i == 5 || i == 15 || i == 60 {
+			in.Self = &result.Self{CPUCores: ptr(float64(i))}
+		}
+		if i == 61 {
+			in.EndNS, in.Self = in.StartNS+5e6, &result.Self{CPUCores: ptr(99.0)}
+		}
+		r.Intervals = append(r.Intervals, in)
+	}
+	s := cpuSpec(r)
+	if got := fmt.Sprint(series(t, &s, "busy").Segments); got != "[[{0.5 5} {1.05 5} {1.05 15} {1.6 15}] [{6 60} {6.1 60}]]" {
+		t.Errorf("%s", got)
 	}
 }
 

@@ -69,8 +69,9 @@ func findSweep(groups []group) (sweep, bool) {
 		return sweep{}, false
 	}
 	s := sweep{parameter: parameters[best]}
+	telling := differences(groups, best)
 	for i := range groups {
-		name := differences(groups, &groups[i], best)
+		name := textOf(telling, groups[i].runs[0])
 		k := slices.Index(s.names, name)
 		if k < 0 {
 			k = len(s.names)
@@ -98,41 +99,43 @@ func valuesOf(groups []group, p parameter) (values []float64) {
 	return values
 }
 
-// differences name what else a group differs in from others: parameters and traits that are not the same in all, but not those that
-// follow from the swept one.
-func differences(groups []group, g *group, swept int) string {
-	var parts []string
+// differences are what the groups differ in besides, as texts of a run: parameters and traits that tell groups apart which neither the
+// swept parameter nor those before tell apart. What follows from them is none of its own.
+func differences(groups []group, swept int) (telling []func(*result.Result) string) {
+	candidates := make([]func(*result.Result) string, 0, len(parameters)+len(traits))
 	for i, p := range parameters {
-		text := func(r *result.Result) string {
-			name, unit, _ := strings.Cut(p.name, " (")
+		if i == swept {
+			continue
+		}
+		name, unit, _ := strings.Cut(p.name, " (")
+		candidates = append(candidates, func(r *result.Result) string {
 			if unit == "bytes)" {
 				return significant(p.of(r)) + " bytes"
 			}
 			return name + " " + significant(p.of(r))
-		}
-		if i != swept && apartFrom(groups, swept, text) {
-			parts = append(parts, text(g.runs[0]))
+		})
+	}
+	for _, text := range append(traits[:len(traits):len(traits)], candidates...) {
+		seen := map[string]string{}
+		for _, g := range groups {
+			r := g.runs[0]
+			key := strconv.FormatFloat(parameters[swept].of(r), 'g', -1, 64) + "\n" + textOf(telling, r)
+			other, ok := seen[key]
+			if seen[key] = text(r); ok && other != text(r) {
+				telling = append(telling, text)
+				break
+			}
 		}
 	}
-	for _, text := range traits {
-		if apartFrom(groups, swept, text) {
-			parts = append(parts, text(g.runs[0]))
-		}
-	}
-	return strings.Join(parts, ", ")
+	return telling
 }
 
-// apartFrom the swept parameter: two groups have the same value of that, and not the same text.
-func apartFrom(groups []group, swept int, text func(*result.Result) string) bool {
-	seen := map[float64]string{}
-	for _, g := range groups {
-		v, t := parameters[swept].of(g.runs[0]), text(g.runs[0])
-		if other, ok := seen[v]; ok && other != t {
-			return true
-		}
-		seen[v] = t
+func textOf(telling []func(*result.Result) string, r *result.Result) string {
+	var parts []string
+	for _, text := range telling {
+		parts = append(parts, text(r))
 	}
-	return false
+	return strings.Join(parts, ", ")
 }
 
 // sweepSpec shows throughput against the parameter that the runs differ in: sent, confirmed and received where that is all they
