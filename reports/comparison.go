@@ -183,8 +183,8 @@ func (p *page) changeTable(c *result.Comparison, k int, u result.Unit, rows []*r
 		of = "change, messages"
 	}
 	t := &table{keys: 1, columns: []column{
-		{head: "", left: true}, {group: name, head: p.clean(elide(c.Groups[0].Label, labelShown))}, {group: name, head: p.clean(elide(c.Groups[k+1].Label, labelShown))},
-		{group: of, head: "estimate"}, {group: of, head: "from"}, {group: of, head: "to"}, {head: "p"}, {head: "", left: true},
+		{name: "figure", left: true}, {group: name, head: p.clean(p.name(c.Groups[0].Label, labelShown))}, {group: name, head: p.clean(p.name(c.Groups[k+1].Label, labelShown))},
+		{group: of, head: "estimate"}, {group: of, head: "from"}, {group: of, head: "to"}, {head: "p"}, {name: "verdict", judged: true, left: true},
 	}}
 	if t.columns[1].head == t.columns[2].head {
 		t.columns[1].head, t.columns[2].head = "base", "candidate"

@@ -29,6 +29,7 @@ func HTML(w io.Writer, r *result.Result, o DocumentOptions) error {
 		title = "Load test"
 	}
 	return p.html(w, document{
+		Lead:     "Verdict and findings",
 		Title:    p.clean(title),
 		Subtitle: p.clean(join("; ", r.Broker.Describe(), r.Config.DescribeTopology(), r.Config.DescribeStart())),
 		Footer:   p.clean(join("; ", "Made by "+orLeveret(r.Config.Tool), strings.Join(r.Captures, ", "))),
@@ -60,6 +61,7 @@ var pageForm = template.Must(template.New("page").Parse(pageTemplate))
 // document is what the template is filled with.
 type document struct {
 	Title, Subtitle, Footer, Policy string
+	Lead                            string // names the first section
 	Style                           template.CSS
 	Script                          template.JS
 	Tiles                           []tile

@@ -11,9 +11,9 @@ type documentTable struct {
 	Label    string
 	Tall     string // said below a table that scrolls; "": it does not
 	Sortable bool
-	Groups         []columnGroup // above the heads; none where no column has one
-	Heads          []cell
-	Bodies         []tableBody
+	Groups   []columnGroup // above the heads; none where no column has one
+	Heads    []cell
+	Bodies   []tableBody
 }
 
 type columnGroup struct {
@@ -30,6 +30,9 @@ type cell struct {
 	Text, Class string
 	Head        bool
 }
+
+// judgement is the class of what a comparison says of a figure.
+var judgement = map[string]string{"better": "judged pass", "worse": "judged fail", "changed": "judged warn"}
 
 // tallFrom is how many rows a table may have before it gets bars to scroll by.
 const tallFrom = 40
@@ -52,7 +55,7 @@ func documentTableOf(t *table, label string) *documentTable {
 		x.Groups = append(x.Groups, columnGroup{"", n})
 	}
 	for i := range t.columns {
-		x.Heads = append(x.Heads, cell{Text: t.columns[i].head, Class: t.class(i)})
+		x.Heads = append(x.Heads, cell{Text: t.columns[i].title(), Class: t.class(i)})
 	}
 	x.Bodies = []tableBody{{}}
 	_, texts := t.layout()
@@ -62,7 +65,11 @@ func documentTableOf(t *table, label string) *documentTable {
 		}
 		var cells []cell
 		for i := range t.columns {
-			cells = append(cells, cell{Text: aligned(texts[i][n]), Class: t.class(i), Head: i < t.keys})
+			c := cell{Text: aligned(texts[i][n]), Class: t.class(i), Head: i < t.keys}
+			if t.columns[i].judged {
+				c.Class = strings.TrimSpace(c.Class + " " + judgement[c.Text])
+			}
+			cells = append(cells, c)
 		}
 		last := &x.Bodies[len(x.Bodies)-1]
 		last.Rows = append(last.Rows, cells)

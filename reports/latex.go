@@ -23,7 +23,10 @@ func LaTeX(w io.Writer, r *result.Result, o DocumentOptions) error {
 
 // latex lays the page's tables out; about is said of each of them.
 func (p *page) latex(w io.Writer, about string) error {
-	l := &latex{about: about}
+	l := &latex{}
+	if about != "" {
+		l.about = " " + escapeLaTeX(about) + "."
+	}
 	l.line(`% Tables of a leveret report. In the preamble: \usepackage{booktabs}`)
 	for _, s := range p.sections() {
 		for _, r := range s.runs {
@@ -60,7 +63,7 @@ func (l *latex) line(lines ...string) {
 }
 
 func (l *latex) begin(s section, columns string) {
-	l.line("", `\begin{table}`, `\centering`, `\caption{`+escapeLaTeX(strings.TrimSuffix(s.full, "."))+`. `+escapeLaTeX(l.about)+`.}`,
+	l.line("", `\begin{table}`, `\centering`, `\caption{`+escapeLaTeX(strings.TrimSuffix(s.full, "."))+`.`+l.about+`}`,
 		`\label{tab:`+anchor(s.title)+`}`, `\begin{tabular}{`+columns+`}`, `\toprule`)
 }
 
@@ -107,7 +110,7 @@ func (l *latex) table(s section, t *table) {
 	l.groups(t)
 	var heads []string
 	for _, c := range t.columns {
-		heads = append(heads, c.head)
+		heads = append(heads, c.title())
 	}
 	l.row(heads...)
 	l.line(`\midrule`)

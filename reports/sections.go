@@ -74,9 +74,17 @@ func anchor(title string) string {
 func (t *table) heads() []string {
 	var heads []string
 	for _, c := range t.columns {
-		heads = append(heads, strings.TrimSpace(c.group+" "+c.head))
+		heads = append(heads, strings.TrimSpace(c.group+" "+c.title()))
 	}
 	return heads
+}
+
+// title of a column in a document.
+func (c *column) title() string {
+	if c.head == "" {
+		return c.name
+	}
+	return c.head
 }
 
 // lines are a table's rows, each as its cells, and the title that stands above one of them.

@@ -23,7 +23,10 @@ type table struct {
 type column struct {
 	group string // heading above neighbouring columns of the same group; "" none
 	head  string
-	left  bool // text, aligned left; otherwise a number
+	name  string // in documents, where head is empty
+	// judged cells say better or worse, which documents show in colours.
+	judged bool
+	left   bool // text, aligned left; otherwise a number
 	// drop is the order in which columns give way when the page is too narrow: highest first, equal ones together, 0 never.
 	drop  int
 	cells []string

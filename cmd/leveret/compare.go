@@ -56,7 +56,7 @@ func runCompare(ctx context.Context, args []string, s streams) (int, error) {
 		return usage(errors.New("which runs? leveret compare BASE CANDIDATE..., captures or lists of captures"))
 	}
 	o.Report.SettleFormat(set.Changed("format"))
-	if err := errors.Join(o.Report.Check(), checkRunCharts(&o.Report.ChartOptions)); err != nil {
+	if err := errors.Join(o.Report.Check(), checkRunCharts(&o.Report.ChartOptions), readable(&o.Report, s)); err != nil {
 		return usage(err)
 	}
 	sources, err := groupsOf(words)
@@ -81,7 +81,7 @@ func runCompare(ctx context.Context, args []string, s streams) (int, error) {
 	if err != nil {
 		return exitFailed, err
 	}
-	if err := putDocument(o.Report.Output, s, func(w io.Writer) error { return writeComparison(w, c, &o.Report) }); err != nil {
+	if err := putDocument(o.Report.Output, s, func(w io.Writer) error { return writeComparison(w, c, groups, &o.Report) }); err != nil {
 		return exitFailed, fmt.Errorf("report: %w", err)
 	}
 	if o.Report.Charts != "" {
@@ -152,14 +152,24 @@ func (l *loader) analyze(ctx context.Context, captures []string, what string, fi
 	return r, err
 }
 
-func writeComparison(w io.Writer, c *result.Comparison, o *options.Report) error {
+func writeComparison(w io.Writer, c *result.Comparison, groups []compare.Group, o *options.Report) error {
 	switch o.Format {
 	case "json":
 		return reports.ComparisonJSON(w, c)
-	case "text":
-		return reports.ComparisonText(w, c, reports.TextOptions{Width: panel.Width(w), ASCII: !panel.SpeaksUTF8(), Color: panel.Colored(w, o.NoColor)})
+	case "csv":
+		return reports.ComparisonCSV(w, c)
+	case "markdown":
+		return reports.ComparisonMarkdown(w, c)
+	case "latex":
+		return reports.ComparisonLaTeX(w, c)
+	case "html":
+		charts, err := pageCharts(chart.SpecsOfRuns(labelled(groups), chart.Options{Names: o.ChartNames}))
+		if err != nil {
+			return err
+		}
+		return reports.ComparisonHTML(w, c, reports.DocumentOptions{Charts: charts, DarkColors: darkColors()})
 	}
-	return fmt.Errorf("--format=%s: a comparison is written as text or json", o.Format)
+	return reports.ComparisonText(w, c, reports.TextOptions{Width: panel.Width(w), ASCII: !panel.SpeaksUTF8(), Color: panel.Colored(w, o.NoColor)})
 }
 
 // judgeComparison is 3 where a condition is fulfilled or a candidate FAILs, and says why on stderr. Strictly, an INCONCLUSIVE or

@@ -18,7 +18,7 @@
 
   // Tables: a button in each heading sorts the rows of each body. What has no value stays last.
   const number = (text) => {
-    const s = text.replace(/,/g, "").replace(/^>=\s*/, "");
+    const s = text.replace(/,/g, "").replace(/^[<>=]+\s*/, "");
     return s === "" || s === "-" || s === "n/a" ? null : Number(s);
   };
   const compare = (a, b, up) => {

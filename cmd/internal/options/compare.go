@@ -45,6 +45,7 @@ func NewCompare() (*Set, *Compare) {
 	rows = append(rows, &Option{Name: "quiet", Group: groupReport, value: toggle(&c.Quiet, false), Help: "no progress bar"},
 		&Option{Name: "memory", Arg: "BYTES", Group: groupReport, value: size(&c.Memory, 128<<20, 16<<20), Help: "working memory of each analysis; what outgrows it goes to a temporary file"},
 		&Option{Name: "tmp", Arg: "DIR", Group: groupReport, value: text(&c.Tmp, ""), Help: "directory for that temporary file; without it the system's"})
+	letters(rows)
 	return newSet("compare", rows), c
 }
 
