@@ -2,7 +2,12 @@ package main
 
 import (
 	"crypto/rand"
+	"encoding/pem"
+	"io"
+	"log"
 	"net/http"
+	"net/http/httptest"
+	"net/http/httputil"
 	"net/url"
 	"os"
 	"path/filepath"
@@ -174,6 +179,32 @@ func TestRunGoesOnWithoutTheAPI(t *testing.T) {
 		if strings.Contains(stdout+stderr, password) {
 			t.Error("the password was printed")
 		}
+	}
+}
+
+// The API behind TLS: --cacert and --insecure are for it, also where AMQP goes without.
+func TestAPIOverTLS(t *testing.T) {
+	node := rabbitmqtest.Shared(t)
+	target, err := url.Parse(node.ManagementURL())
+	if err != nil {
+		t.Fatal(err)
+	}
+	secure := httptest.NewUnstartedServer(httputil.NewSingleHostReverseProxy(target))
+	secure.Config.ErrorLog = log.New(io.Discard, "", 0)
+	secure.StartTLS()
+	t.Cleanup(secure.Close)
+	authority := filepath.Join(t.TempDir(), "ca.pem")
+	if err := os.WriteFile(authority, pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: secure.Certificate().Raw}), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	args := []string{"--uri", node.URI(t), "--management-uri", secure.URL, "--confirm", "10", "--pmessages", "10"}
+	for _, more := range [][]string{{"--cacert", authority}, {"--insecure"}} {
+		if r, code, _ := record(t, append(args, more...)...); code != exitOK || r.BrokerSide == nil || r.BrokerSide.Failed != 0 || r.BrokerSide.Erlang == "" {
+			t.Errorf("%q: exit %d, %+v", more, code, r.BrokerSide)
+		}
+	}
+	if r, code, _ := record(t, args...); code != exitOK || r.BrokerSide != nil || !strings.Contains(strings.Join(r.Notes, " "), "--cacert") {
+		t.Errorf("without: exit %d, %q", code, r.Notes)
 	}
 }
 

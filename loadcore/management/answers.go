@@ -79,12 +79,12 @@ func (w *words) UnmarshalJSON(b []byte) error {
 	return nil
 }
 
-// object is a JSON object, or none: an empty one is an empty list to some versions.
+// object is a JSON object, or none.
 type object map[string]json.RawMessage
 
 func (o *object) UnmarshalJSON(b []byte) error {
 	*o = nil
-	if !bytes.HasPrefix(bytes.TrimSpace(b), []byte("{")) {
+	if !isObject(b) {
 		return nil
 	}
 	return json.Unmarshal(b, (*map[string]json.RawMessage)(o))
@@ -124,12 +124,11 @@ func argument(raw json.RawMessage) any {
 }
 
 type overview struct {
-	Product        word `json:"product_name"`
-	Version        word `json:"rabbitmq_version"`
-	ProductVersion word `json:"product_version"`
-	Erlang         word `json:"erlang_version"`
-	Cluster        word `json:"cluster_name"`
-	RatesMode      word `json:"rates_mode"`
+	Version    word `json:"rabbitmq_version"`
+	Management word `json:"management_version"` // other brokers with this API have it, too
+	Erlang     word `json:"erlang_version"`
+	Cluster    word `json:"cluster_name"`
+	RatesMode  word `json:"rates_mode"`
 }
 
 type node struct {
@@ -175,10 +174,42 @@ type counters struct {
 	Redelivered    number `json:"redeliver"`
 }
 
+// isObject tells whether a document is an object. An empty one, such as the statistics of what has none yet, or a row whose
+// columns are all unknown, is an empty list to RabbitMQ.
+func isObject(b []byte) bool { return bytes.HasPrefix(bytes.TrimSpace(b), []byte("{")) }
+
 func (c *counters) UnmarshalJSON(b []byte) error {
 	type plain counters
-	if !bytes.HasPrefix(bytes.TrimSpace(b), []byte("{")) { // no statistics
-		*c = counters{}
+	if *c = (counters{}); !isObject(b) {
+		return nil
+	}
+	return json.Unmarshal(b, (*plain)(c))
+}
+
+func (q *queue) UnmarshalJSON(b []byte) error {
+	type plain queue
+	if *q = (queue{}); !isObject(b) {
+		return nil
+	}
+	return json.Unmarshal(b, (*plain)(q))
+}
+
+func (n *node) UnmarshalJSON(b []byte) error {
+	type plain node
+	if *n = (node{}); !isObject(b) {
+		return nil
+	}
+	return json.Unmarshal(b, (*plain)(n))
+}
+
+// connection is one of the virtual host's; a new one has no state yet.
+type connection struct {
+	State word `json:"state"`
+}
+
+func (c *connection) UnmarshalJSON(b []byte) error {
+	type plain connection
+	if *c = (connection{}); !isObject(b) {
 		return nil
 	}
 	return json.Unmarshal(b, (*plain)(c))

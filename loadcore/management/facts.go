@@ -33,6 +33,9 @@ func (c *Client) Facts(ctx context.Context, vhost string, t *manifest.Topology) 
 	if err := c.get(ctx, "overview", nil, &o); err != nil {
 		return nil, nil, err
 	}
+	if o.Version == "" && o.Management == "" {
+		return nil, nil, c.failed(http.MethodGet, "overview", errors.New("the answer tells no version: is it the management API of RabbitMQ that answers there?"))
+	}
 	m = &manifest.Management{SampledQueues: min(len(t.Queues), MostQueues), URI: c.URI(), Cluster: string(o.Cluster), Erlang: string(o.Erlang), RatesMode: string(o.RatesMode)}
 	if o.RatesMode == "none" {
 		notes = append(notes, "the broker keeps no statistics (rates_mode none, or the metrics collector is disabled): there are no counters of messages, only depths")

@@ -2,7 +2,6 @@ package management
 
 import (
 	"crypto/rand"
-	"errors"
 	"fmt"
 	"io"
 	"log"
@@ -86,6 +85,7 @@ func TestRemedies(t *testing.T) {
 		"no name":    {"http://no-such-host.invalid", "correct the host"},
 		"no API":     {served(t, http.NotFound), "404 Not Found: is it the management API"},
 		"other page": {served(t, func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, "<html>") }), "is it the management API of RabbitMQ"},
+		"other API":  {served(t, func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, "{}") }), "tells no version"},
 		"elsewhere":  {served(t, func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, "http://other/", http.StatusFound) }), "it leads elsewhere"},
 		"login": {served(t, func(w http.ResponseWriter, _ *http.Request) {
 			w.WriteHeader(http.StatusUnauthorized)
@@ -182,7 +182,7 @@ func TestStrangeAnswers(t *testing.T) {
 	for _, text := range []string{
 		`{"name":7,"messages_ready":"many","message_stats":[],"consumers":null,"arguments":[],"effective_policy_definition":"","policy":[]}`,
 		`{"messages_ready":1e300,"message_stats":{"publish":-0.5,"confirm":{}},"state":["x"]}`,
-		`{}`,
+		`{}`, `[]`, `7`,
 	} {
 		uri := served(t, func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, text) })
 		var q queue
@@ -193,10 +193,11 @@ func TestStrangeAnswers(t *testing.T) {
 			t.Errorf("%s: %+v", text, f)
 		}
 	}
-	var refusal *Error
-	uri := served(t, func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, `[1,{"name":"n"}]`) })
-	var nodes []node
-	if err := client(t, uri).get(t.Context(), "nodes", nil, &nodes); !errors.As(err, &refusal) {
-		t.Errorf("%v", err)
+	uri := served(t, func(w http.ResponseWriter, _ *http.Request) {
+		fmt.Fprint(w, `{"items":[[],{"state":"flow"},7],"filtered_count":3}`)
+	})
+	var p page[connection]
+	if err := client(t, uri).get(t.Context(), "connections", nil, &p); err != nil || len(p.Items) != 3 || p.Items[1].State != "flow" || p.Items[0].State != "" || p.Total.v != 3 {
+		t.Errorf("%+v, %v", p, err)
 	}
 }

@@ -262,9 +262,7 @@ func (s *Sampler) saw(i int, q *queue) {
 }
 
 func (s *Sampler) askConnections() error {
-	var p page[struct {
-		State word `json:"state"`
-	}]
+	var p page[connection]
 	query := url.Values{"columns": {"state"}, "page": {"1"}, "page_size": {fmt.Sprint(mostConnections)}}
 	if err := s.c.get(s.ctx, "vhosts/"+url.PathEscape(s.w.VHost)+"/connections", query, &p); err != nil {
 		return err
