@@ -223,7 +223,7 @@ func delivered(q *event.BrokerQueue) int64 {
 // nodeCourse is a node over time.
 type nodeCourse struct {
 	samples                thinned[event.BrokerNode]
-	memory, limit, running most
+	memory, limit          most
 	diskFree               least
 	diskLimit, runQueue    most
 	memoryAlarm, diskAlarm bool
