@@ -274,6 +274,9 @@ func (a *analysis) count(ctx context.Context) error {
 	if slices.ContainsFunc(a.captures, (*source).mayHaveLost) {
 		a.course.movement = newMovement(a.window.runStart, a.window.end)
 	}
+	if a.expected.MayRepublish() {
+		a.course.resent = &resent{next: map[consumerKey]uint64{}}
+	}
 	if a.each != nil {
 		a.histories = a.ledger.NewHistories(a.each)
 	}

@@ -23,6 +23,7 @@ type course struct {
 	// outages are the losses in order of time; movement is nil where there can be none.
 	outages  []result.Outage
 	movement *movement
+	resent   *resent
 }
 
 // change is one row of connections.

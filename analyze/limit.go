@@ -14,6 +14,7 @@ type evidence struct {
 	commits   bool         // they publish in transactions, without confirms
 	self      *result.Self // over the window; nil where the recording has none
 	blocked   float64      // connection.blocked, of the time of the connections that publish
+	away      float64      // lost, of the time of the connections that publish
 	stalled   float64      // of the window, somebody waited for the recorder
 	paused    float64      // reading was paused for the recorder, of the time of all connections
 	cpu       float64      // of the processors that the hosts have
@@ -58,6 +59,11 @@ func (a *analysis) evidence() *evidence {
 			e.producers = true
 		}
 		publishing += len(used)
+		for i := range a.course.outages {
+			if x := &a.course.outages[i]; x.Capture == c.index && used[x.Connection] && x.Consumer == nil && x.Producer == nil {
+				e.away += float64(min(x.DurationNS, max(a.window.runStop-x.LostNS, 0)))
+			}
+		}
 		connections += m.Connections
 		if !hosts[m.Host.Name] {
 			hosts[m.Host.Name] = true
@@ -79,6 +85,7 @@ func (a *analysis) evidence() *evidence {
 		e.cpu = e.cores / float64(cpus)
 	}
 	e.blocked = min(1, float64(f.BlockedNS)/(span*float64(max(1, publishing))))
+	e.away = min(1, e.away/(span*float64(max(1, publishing))))
 	e.stalled = float64(f.StallNS) / span
 	if e.self != nil {
 		e.paused = float64(e.self.ReadingPausedNS) / (span * float64(max(1, connections)))
@@ -139,6 +146,9 @@ func (e *evidence) causes() []limitCause {
 	broker := limitCause{result.LimitBroker, *s.SocketShare, "the broker: producers waited %s of the time until it took more from the socket"}
 	if e.blocked > broker.share {
 		broker = limitCause{result.LimitBroker, e.blocked, "the broker: it blocked publishing (connection.blocked) %s of the time"}
+	}
+	if e.away > broker.share/2 { // what producers wait for then counts as waiting for the socket
+		broker.share, broker.text = max(e.away, broker.share), "lost connections: producers waited %s of the time for the broker, most of it for their connections to be open again"
 	}
 	window := "the confirm window: producers waited %s of the time for confirms"
 	if e.commits {

@@ -17,6 +17,34 @@ func (c *source) mayHaveLost() bool {
 	return len(o.Failures)+len(o.Recoveries) > 0
 }
 
+// resent finds rows of messages that are sent again: they were due once. The rows of a producer come in the order in which they
+// were recorded, and new messages have rising sequences.
+type resent struct {
+	next map[consumerKey]uint64 // by producer
+	due  []int64
+}
+
+// leaveOut takes their due times out of the rows.
+func (x *resent) leaveOut(s *integrity.SendRows) {
+	if x == nil {
+		return
+	}
+	copied := false
+	for i, seq := range s.Seq {
+		k := consumerKey{s.Capture, s.Producer[i]}
+		switch next := x.next[k]; {
+		case seq >= next:
+			x.next[k] = seq + 1
+		case s.Due[i] != event.None:
+			if !copied {
+				x.due, copied = append(x.due[:0], s.Due...), true
+				s.Due = x.due
+			}
+			s.Due[i] = event.None
+		}
+	}
+}
+
 // site is a connection, or a lane of it.
 type site struct {
 	capture            int
@@ -123,7 +151,7 @@ func (o *outages) finish() {
 			continue
 		}
 		f.Recovered++
-		f.OutageNS += x.DurationNS
+		f.LongestOutageNS = max(f.LongestOutageNS, x.DurationNS)
 		if len(f.Recoveries) < 4 {
 			f.Recoveries = append(f.Recoveries, fmt.Sprintf("%s %s after the start for %s%s", x.Where(), seconds(x.LostNS-o.a.window.runStart), seconds(x.DurationNS), because(x.Text)))
 		} else {

@@ -67,6 +67,7 @@ func (v *visitor) sends(r *rows) {
 	if v.a.histories != nil {
 		v.a.histories.CountSends(s)
 	}
+	v.a.course.resent.leaveOut(s)
 	v.a.time.add(s.Due, func(c *intervalCounts) *int64 { return &c.due })
 	v.a.course.lastDue.add(s)
 	v.a.course.movement.sends(s.Due, s.Sent)

@@ -59,6 +59,7 @@ func (p *page) report(r *result.Result) {
 	p.run(r)
 	p.counts(r)
 	p.queues(r)
+	p.disruption(r)
 	p.rates(r)
 	p.latencies(r)
 	p.charts()

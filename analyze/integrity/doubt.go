@@ -47,6 +47,9 @@ type suspected struct {
 // maxSuspects bounds the memory for them: some 20 MiB.
 const maxSuspects = 1 << 18
 
+// MayRepublish tells whether messages of the captures may have been sent again.
+func (x *Expected) MayRepublish() bool { return x.republishes }
+
 // suspected keeps what finishDoubts has to take back where the message was sent again; of very many messages the first.
 func (l *Ledger) suspected(p *producer, seq uint64, dest int32, extra, late int64) {
 	k := suspected{p, seq, dest}
@@ -140,8 +143,12 @@ func (l *Ledger) doubtFate(pg *page, slot int) *int64 {
 // losses are the findings about connections that were lost and came back, and what that left behind.
 func (r *report) losses() {
 	f, d := r.f, &r.l.total.doubt
-	r.add(CodeReconnected, result.SeverityWarning, f.Recovered, nil, "%s, %s without one in all: %s",
-		result.Plural(f.Recovered, "connection or channel")+" lost and recovered", seconds(f.OutageNS), few(f.Recoveries))
+	what := "loss"
+	if f.Recovered != 1 {
+		what = "losses"
+	}
+	r.add(CodeReconnected, result.SeverityWarning, f.Recovered, nil, "%s %s of connections or channels recovered, the longest after %s: %s",
+		result.Group(f.Recovered), what, seconds(f.LongestOutageNS), few(f.Recoveries))
 	text := fmt.Sprintf("%s in doubt: sent, and without an answer when the connection was lost", messages(d.Messages))
 	for _, n := range []struct {
 		count int64

@@ -36,10 +36,10 @@ type Facts struct {
 	Ended           []Ended
 	Cancelled       []Cancelled
 	ConnectionsLost int64
-	// Recovered are losses that were made good, OutageNS how long that took together, Recoveries what to say of each.
-	Recovered  int64
-	OutageNS   int64
-	Recoveries []string
+	// Recovered are losses that were made good, LongestOutageNS how long that took at most, Recoveries what to say of each.
+	Recovered       int64
+	LongestOutageNS int64
+	Recoveries      []string
 	// Away are consumers whose channel was lost, or cancelled, for a time or for good.
 	Away            []Away
 	BlockedNS       int64 // connection.blocked, over all connections
