@@ -184,7 +184,7 @@ func (p *page) changeTable(c *result.Comparison, k int, u result.Unit, rows []*r
 	}
 	t := &table{keys: 1, columns: []column{
 		{name: "figure", left: true}, {group: name, head: p.clean(p.name(c.Groups[0].Label, labelShown))}, {group: name, head: p.clean(p.name(c.Groups[k+1].Label, labelShown))},
-		{group: of, head: "estimate"}, {group: of, head: "from"}, {group: of, head: "to"}, {head: "p"}, {name: "verdict", judged: true, left: true},
+		{group: of, head: "estimate"}, {group: of, head: "from", drop: 1}, {group: of, head: "to", drop: 1}, {head: "p", drop: 2}, {name: "verdict", judged: true, left: true},
 	}}
 	if t.columns[1].head == t.columns[2].head {
 		t.columns[1].head, t.columns[2].head = "base", "candidate"
@@ -256,6 +256,8 @@ func (s scale) value(v *result.ComparedValue) string {
 		return notAvailable
 	case s.unit == result.UnitTime:
 		return bound + s.time.format(*x)
+	case s.unit == result.UnitMessages:
+		return bound + wholeOr(*x, 1)
 	}
 	return bound + significant(*x, 4)
 }
@@ -268,14 +270,14 @@ func signed(v *float64, inPercent bool) string {
 	case *v == 0:
 		return "0"
 	}
-	x := *v
-	decimals := 4
+	x, text := *v, wholeOr(*v, 1)
 	if inPercent {
-		if x, decimals = 100*x, 2; math.Abs(x) < 0.01 {
+		decimals := 2
+		if x *= 100; math.Abs(x) < 0.01 {
 			decimals = 6
 		}
+		text = significant(x, decimals)
 	}
-	text := significant(x, decimals)
 	if x > 0 {
 		text = "+" + text
 	}

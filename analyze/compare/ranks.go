@@ -33,6 +33,9 @@ func byRanks(x *result.ComparedChange, base, candidate []float64, e limits) {
 		return
 	}
 	ratios := pairs(base, candidate, func(b, c float64) float64 { return c/b - 1 })
+	if math.IsInf(ratios[len(ratios)-1], 0) {
+		return // the base is next to nothing
+	}
 	delta, deltaLow, deltaHigh := median(ratios), ratios[drop], ratios[len(ratios)-1-drop]
 	x.Delta, x.DeltaLow, x.DeltaHigh = &delta, &deltaLow, &deltaHigh
 }

@@ -1,6 +1,7 @@
 package compare
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -127,8 +128,8 @@ func (c *comparison) describeRepeats(k int, r *result.Repeats) string {
 // effects are the changes that the line speaks of.
 var effects = []float64{0.02, 0.05, 0.1, 0.25, 0.5, 1}
 
-// describeEffects names the effect that is found in the metric whose runs differ least and most, and how many runs another
-// one takes.
+// describeEffects names the effect that is found in the first metric and in the one whose runs differ most, and how many runs a
+// smaller one takes.
 func (c *comparison) describeEffects(k int, r *result.Repeats) string {
 	var found []*result.ComparedMetric
 	for i := range c.Metrics {
@@ -139,14 +140,11 @@ func (c *comparison) describeEffects(k int, r *result.Repeats) string {
 	if len(found) == 0 {
 		return ""
 	}
-	slices.SortStableFunc(found, func(a, b *result.ComparedMetric) int {
-		if *a.Changes[k].Detectable < *b.Changes[k].Detectable {
-			return -1
-		}
-		return 1
+	widest := slices.MaxFunc(found, func(a, b *result.ComparedMetric) int {
+		return cmp.Compare(*a.Changes[k].Detectable, *b.Changes[k].Detectable)
 	})
 	var parts []string
-	for _, m := range []*result.ComparedMetric{found[0], found[len(found)-1]} {
+	for _, m := range []*result.ComparedMetric{found[0], widest} {
 		part := fmt.Sprintf("%s from %s on", m.Name, percent(*m.Changes[k].Detectable))
 		if more := c.needed(k, m, r); more != "" {
 			part += " (" + more + ")"

@@ -165,6 +165,9 @@ func (p *repetition) begin() error {
 }
 
 func (p *repetition) announce() {
+	if p.options.Quiet {
+		return
+	}
 	total := result.Plural(int64(len(p.index.Runs)), "run")
 	if len(p.index.Variants) > 1 {
 		total += fmt.Sprintf(", %d each of %d variants, shuffled within each round (--seed %d)", p.index.Repeat, len(p.index.Variants), p.index.Seed)
@@ -176,7 +179,9 @@ func (p *repetition) announce() {
 func (p *repetition) runAll(ctx context.Context) (code int, err error) {
 	for i := range p.index.Runs {
 		x := &p.index.Runs[i]
-		fmt.Fprintf(p.err, "run %d of %d: %s %d of %d\n", i+1, len(p.index.Runs), x.Variant, x.Number, p.index.Repeat)
+		if !p.options.Quiet {
+			fmt.Fprintf(p.err, "run %d of %d: %s %d of %d\n", i+1, len(p.index.Runs), x.Variant, x.Number, p.index.Repeat)
+		}
 		ended, said, err := p.runOne(ctx, x)
 		if err != nil {
 			return exitFailed, err

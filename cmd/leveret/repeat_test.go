@@ -144,3 +144,24 @@ func TestCompareWindowsThroughRabbitMQ(t *testing.T) {
 		t.Errorf("%+v", c.Groups[0])
 	}
 }
+
+// A run that cannot begin ends the repeats, and a password stands neither in what is said nor in the directory.
+func TestRepeatsThatCannotBegin(t *testing.T) {
+	t.Setenv(asMain, "1")
+	dir := filepath.Join(t.TempDir(), "runs")
+	secret := "pass" + strings.Repeat("word", 2) // made here, so that no file of the project holds it
+	code, stdout, stderr := invoke(t, "run", "--repeat", "2", "--pmessages", "1", "--capture", dir, "--variant", "a: --uri amqp://u:"+secret+"@127.0.0.1:1/")
+	if code != exitFailed || !strings.Contains(stderr, "run 1 of 2 did not begin, and those after it are left out") || !strings.Contains(stderr, "127.0.0.1:1") {
+		t.Errorf("exit %d\n%s", code, stderr)
+	}
+	index, err := os.ReadFile(filepath.Join(dir, repeatsName))
+	if err != nil || !strings.Contains(string(index), "amqp://u") {
+		t.Fatalf("%v %s", err, index)
+	}
+	_, _, mistake := invoke(t, "run", "--variant", "--oauth2-client-secret "+secret)
+	for _, text := range []string{stdout, stderr, string(index), mistake} {
+		if strings.Contains(text, secret) {
+			t.Errorf("the password stands in: %s", text)
+		}
+	}
+}

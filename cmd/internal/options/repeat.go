@@ -22,8 +22,17 @@ const (
 func (r *Run) repeatOptions() []*Option {
 	return []*Option{
 		{Name: "repeat", Arg: "N", Group: groupRecord, value: integer(&r.Repeat, 0, 0, mostRepeats), Help: "record N runs of each configuration, each by a process and into a capture of its own below --capture; leveret compare tells their differences from noise"},
-		{Name: "variant", Arg: "'LABEL: OPTIONS'", Group: groupRecord, value: variants(&r.Variants), Help: "a configuration of its own, such as 'w10: --confirm 10': these options come behind the others; may be repeated, the first one is the base. In each of the --repeat rounds every variant runs once, in an order shuffled by --seed"},
+		{Name: "variant", Arg: "'LABEL: OPTIONS'", Group: groupRecord, value: variants(&r.Variants), Redact: labelOnly, Help: "a configuration of its own, such as 'w10: --confirm 10': these options come behind the others; may be repeated, the first one is the base. In each of the --repeat rounds every variant runs once, in an order shuffled by --seed"},
 	}
+}
+
+// labelOnly leaves out what may be secret among a variant's options.
+func labelOnly(s string) string {
+	label, _, _ := strings.Cut(s, ":")
+	if label = strings.TrimSpace(label); variantLabel.MatchString(label) {
+		return label + ": ..."
+	}
+	return "..."
 }
 
 var variantLabel = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,39}$`)
