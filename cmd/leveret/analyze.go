@@ -11,6 +11,7 @@ import (
 	"leveret/analyze/result"
 	"leveret/cmd/internal/options"
 	"leveret/cmd/internal/panel"
+	"leveret/cmd/internal/suite"
 	"leveret/reports/chart"
 )
 
@@ -52,6 +53,9 @@ func runAnalyze(ctx context.Context, args []string, s streams) (int, error) {
 	o.Report.SettleFormat(set.Changed("format"))
 	if err := errors.Join(o.Report.Check(), readable(&o.Report, s), checkCharts(&o.Report.ChartOptions)); err != nil {
 		return 0, &options.UsageError{Command: "analyze", Err: err}
+	}
+	if len(dirs) == 1 && suite.IsSuite(dirs[0]) {
+		return analyzeSuite(ctx, dirs[0], o, s)
 	}
 	code, err := analyzeAndReport(ctx, dirs, analyze.Options{MemoryBytes: o.Memory, Tmp: o.Tmp}, &o.Report, o.Quiet, s, nil)
 	return exitCodeOf(ctx.Err() != nil, code), err

@@ -42,7 +42,7 @@ type command struct {
 }
 
 func commands() []command {
-	return []command{runCommand(), perfTestCommand(), analyzeCommand(), compareCommand(), exportCommand(), markCommand(), brokerCommand(), calibrateCommand(), planCommand()}
+	return []command{runCommand(), perfTestCommand(), analyzeCommand(), compareCommand(), suiteCommand(), exportCommand(), markCommand(), brokerCommand(), calibrateCommand(), planCommand()}
 }
 
 func main() {
@@ -67,7 +67,7 @@ func interruptible(stderr io.Writer) context.Context {
 		// A terminal that takes nothing must not keep the second one from being heard.
 		go fmt.Fprintln(stderr, "\nleveret: stopping; once more to exit at once")
 		<-signals
-		suite.KillAll()
+		suite.KillAll() // what runs for us must not outlive us
 		os.Exit(exitInterrupted)
 	}()
 	return ctx

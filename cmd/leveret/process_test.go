@@ -70,9 +70,12 @@ func (p *process) await(t *testing.T) (code int) {
 }
 
 // launchBroker starts the embedded broker in a process of its own.
-func launchBroker(t *testing.T) (uri string) {
+func launchBroker(t *testing.T) (uri string) { return launchFaultyBroker(t, "") }
+
+// launchFaultyBroker is one with faults.
+func launchFaultyBroker(t *testing.T, faults string) (uri string) {
 	t.Helper()
-	cmd := exec.Command(os.Args[0], "broker")
+	cmd := exec.Command(os.Args[0], "broker", "--listen", "127.0.0.1:0", "--faults", faults)
 	cmd.Env = append(os.Environ(), asMain+"=1")
 	out, err := cmd.StdoutPipe()
 	if err != nil {

@@ -12,6 +12,9 @@ import (
 	"leveret/loadcore"
 )
 
+// removeTimeout bounds it: a broker that is behind with its work comes to a deletion late.
+const removeTimeout = 5 * time.Minute
+
 // Remove deletes the queues and exchanges of t that have Declare set, with what is in them; what is not there is no error. It
 // connects by itself, so that it works where the session that declared has gone. Cancelling ctx ends it at any point.
 func Remove(ctx context.Context, ep loadcore.Endpoint, connectionName string, t *manifest.Topology) error {
@@ -19,7 +22,7 @@ func Remove(ctx context.Context, ep loadcore.Endpoint, connectionName string, t 
 	if err != nil {
 		return err
 	}
-	limit := declareTimeout + time.Duration(len(t.Exchanges)+len(t.Queues))*declareEach
+	limit := removeTimeout + time.Duration(len(t.Exchanges)+len(t.Queues))*declareEach
 	ctx, cancel := context.WithTimeoutCause(ctx, limit, fmt.Errorf("the broker did not answer within %v", limit))
 	defer cancel()
 	stop := context.AfterFunc(ctx, func() { sock.Close() })

@@ -384,9 +384,10 @@ func (r *Row) key() string {
 		Options [][]string
 		Asserts []string
 		Setup   Setup
+		Needs   Needs
 		Phases  []Phase
 	}
-	p := part{Target: r.Target, Asserts: r.Asserts, Setup: r.Setup}
+	p := part{Target: r.Target, Asserts: r.Asserts, Setup: r.Setup, Needs: r.Needs}
 	for _, o := range r.Options {
 		p.Options = append(p.Options, append([]string{o.Name}, o.Values...))
 	}

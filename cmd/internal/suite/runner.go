@@ -31,7 +31,8 @@ type Runner struct {
 	// Progress is told how it goes.
 	Progress Progress
 
-	pausing bool // a run was before
+	pausing bool           // a run was before
+	left    []func() error // what could not be removed after a run; the next one tries again
 	tally   tally
 }
 
@@ -69,7 +70,7 @@ func (r *Runner) Run(ctx context.Context) error {
 			}
 		}
 	}
-	return nil
+	return r.tidy()
 }
 
 // one runs a run that was not run yet.
@@ -162,6 +163,9 @@ func (r *Runner) process(ctx context.Context, run *Run) (err error) {
 		return err
 	}
 	defer log.Close()
+	if err := r.tidy(); err != nil {
+		return err
+	}
 	if !run.row.Setup.Empty() {
 		undo, err := r.setUp(ctx, run)
 		if err != nil {
@@ -219,13 +223,29 @@ func (r *Runner) setUp(ctx context.Context, run *Run) (undo func(), err error) {
 		run.SetUp = false
 		return nil, fmt.Errorf("set-up: %w", err)
 	}
+	clean := func() error {
+		err := remove()
+		run.SetUp = err != nil
+		return err
+	}
 	return func() {
-		if err := remove(); err != nil {
-			r.Progress.Line("  what was set up could not be removed: " + oneLine(err.Error()))
-			return
+		r.Progress.Status("removal of what " + run.Title + " needed")
+		if err := clean(); err != nil {
+			r.Progress.Line("  what was set up could not be removed yet: " + oneLine(err.Error()))
+			r.left = append(r.left, clean)
 		}
-		run.SetUp = false
 	}, nil
+}
+
+// tidy removes what earlier runs could not remove: it would be in the way.
+func (r *Runner) tidy() error {
+	for len(r.left) > 0 {
+		if err := r.left[0](); err != nil {
+			return fmt.Errorf("what an earlier run needed can't be removed: %w", err)
+		}
+		r.left = r.left[1:]
+	}
+	return nil
 }
 
 func asserts(all []string) (args []string) {
@@ -248,12 +268,24 @@ func (r *Runner) child(ctx context.Context, run *Run, args []string, log *os.Fil
 		return nil, ctx.Err()
 	case err != nil:
 		return nil, err
+	case code != 0 && code != exitVerdict && unread == nil && ended(x) != "":
+		return nil, fmt.Errorf("%s (exit code %d)", ended(x), code)
 	case code != 0 && code != exitVerdict:
 		return nil, fmt.Errorf("%s (exit code %d)", last, code)
 	case unread != nil:
 		return nil, fmt.Errorf("its result can't be read: %w", unread)
 	}
 	return x, nil
+}
+
+// ended says why a run that was recorded did not end as it should; "" where its result does not tell.
+func ended(r *result.Result) string {
+	for _, f := range r.Findings {
+		if (f.Severity == result.SeverityFail || f.Severity == result.SeverityInconclusive) && f.Code != "nothing_to_judge" {
+			return f.Text
+		}
+	}
+	return ""
 }
 
 // exitVerdict is the exit code of a run whose verdict is FAIL.

@@ -150,6 +150,11 @@ func (s *Setup) Empty() bool {
 	return len(s.Exchanges)+len(s.Queues)+len(s.Bindings)+len(s.Policies)+len(s.RemoveQueues)+len(s.RemoveExchanges) == 0
 }
 
+// OnlyRemoves: there is nothing to set up, only to remove.
+func (s *Setup) OnlyRemoves() bool {
+	return len(s.Exchanges)+len(s.Queues)+len(s.Bindings)+len(s.Policies) == 0
+}
+
 // Exchange to be declared.
 type Exchange struct {
 	Name, Type          string

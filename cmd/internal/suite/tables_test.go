@@ -1,0 +1,125 @@
+package suite
+
+import (
+	"strings"
+	"testing"
+
+	"leveret/analyze/result"
+	"leveret/reports/table"
+)
+
+const tabled = `
+repeat: 3
+tables:
+  - name: a
+    title: Windows
+    axes:
+      - {name: Window, option: confirm, values: [{is: -1, label: none}, 10, 100]}
+    published:
+      - {where: {Window: 10}, figures: {rate: 50}}
+    columns:
+      - {head: Rate, figure: rate(received), published: rate, ratio: true}
+      - {head: Cost, figure: rate(received), change: true}
+      - {group: Confirm, head: p99, figure: p99(confirm.service), unit: ms}
+      - {head: Verdict, figure: verdict}
+`
+
+// received makes a result with a rate, and a confirm p99 in nanoseconds where there is one.
+func received(rate float64, p99 int64) *result.Result {
+	r := &result.Result{Verdict: result.Pass, Complete: true}
+	r.Rates.Received = &rate
+	if p99 > 0 {
+		r.Latency.Confirm.Service = &result.Distribution{Count: 100, P99NS: &p99}
+	}
+	return r
+}
+
+// Of three runs the median stands in the table, with the least and the greatest: 100 of 90, 100, 130; then 80 of 70, 80, 90, 20 % less.
+// 80 measured by 50 published is 1.6. The row that failed says so, with its reason below.
+func TestTable(t *testing.T) {
+	s, rows := planned(t, tabled, Changes{})
+	r := s.NewRecord(rows, Changes{}, map[string]Broker{"main": {Describe: "RabbitMQ 3.10.8"}}, "")
+	r.Attach(rows)
+	results := map[string]*result.Result{
+		"a-01-none": received(90, 0), "a-01-none.2": received(130, 0), "a-01-none.3": received(100, 0),
+		"a-02-10": received(70, 2e6), "a-02-10.2": received(80, 4e6), "a-02-10.3": received(90, 3e6),
+	}
+	for _, run := range r.Runs {
+		if run.State = Done; results[run.ID] == nil {
+			run.State, run.Reason = Failed, "connection refused"
+		}
+	}
+	tables, err := r.Tables(rows, func(run *Run) ([]*result.Result, error) { return []*result.Result{results[run.ID]}, nil })
+	if err != nil {
+		t.Fatal(err)
+	}
+	var b strings.Builder
+	if err := table.Text(&b, tables[0]); err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{
+		"none            100.0 (90.0 to 130.0)          -      -           -                      -  PASS\n",
+		"10               80.0 (70.0 to 90.0)          50.0   1.60       -20.0  3.00 (2.00 to 4.00)  PASS\n",
+		"100                             failed          -      -           -                      -  failed\n",
+		"Window 100: failed: connection refused\n", "measured: RabbitMQ 3.10.8\n", "each row: median of 3 runs",
+	} {
+		if !strings.Contains(strings.Join(strings.Fields(b.String()), " "), strings.Join(strings.Fields(want), " ")) {
+			t.Errorf("no %q in\n%s", want, &b)
+		}
+	}
+}
+
+// A probe is a line of its own, by rising value; what was found, and why the others are beyond it, is said.
+func TestSearchTable(t *testing.T) {
+	s, rows := planned(t, "tables: [{name: s, search: {from: 100, bound: ['lost == 0']}, columns: [{figure: rate(received)}, {head: Kept, figure: kept}]}]", Changes{})
+	r := s.NewRecord(rows, Changes{}, nil, "")
+	for i, probe := range []struct {
+		rate   float64
+		reason string
+	}{{100, ""}, {200, "lost == 0: it is 3 messages"}, {150, ""}} {
+		run := newProbe(rows[0], "rate", probe.rate, i+1)
+		run.State, run.Reason = Done, probe.reason
+		r.Runs = append(r.Runs, run)
+	}
+	r.Attach(rows)
+	tables, err := r.Tables(rows, func(run *Run) ([]*result.Result, error) { return []*result.Result{received(*run.Probe, 0)}, nil })
+	if err != nil {
+		t.Fatal(err)
+	}
+	var lines []string
+	for _, row := range tables[0].Rows {
+		lines = append(lines, row[len(row)-1].Text)
+	}
+	if got := strings.Join(lines, "; "); got != "yes; yes; no: lost == 0: it is 3 messages" {
+		t.Error(got)
+	}
+	if got := strings.Join(tables[0].Notes, "\n"); !strings.Contains(got, "highest rate that kept the bounds: 150") {
+		t.Error(got)
+	}
+}
+
+// What was due and was not sent, or sent and not received in time, is not kept; nor a bound that is not met.
+func TestKeeps(t *testing.T) {
+	s := &Search{Keep: 99, Bound: []string{"p99(delivery.response) < 50ms"}, Backlog: 1000}
+	of := func(sent, received, offered float64, p99, waiting int64) *result.Result {
+		r := &result.Result{Config: result.Config{RateTotal: &offered, Consumers: 1, Producers: 1, FanOut: 1}, Complete: true}
+		r.Rates.Sent, r.Rates.Received = &sent, &received
+		r.Latency.Delivery.Response = &result.Distribution{Count: 100, P99NS: &p99}
+		r.Intervals = []result.Interval{{Phase: "run", BacklogEnd: &waiting}}
+		return r
+	}
+	for _, c := range []struct {
+		r   *result.Result
+		why string
+	}{
+		{of(995, 991, 1000, 49e6, 1000), ""},
+		{of(989, 989, 1000, 49e6, 0), "98.9 % of what should have been was sent"},
+		{of(1000, 900, 1000, 49e6, 0), "90.0 % of what should have been was received"},
+		{of(1000, 1000, 1000, 50e6, 0), "p99(delivery.response) < 50ms: it is 50 ms"},
+		{of(1000, 1000, 1000, 1e6, 1001), "the backlog was larger than 1000"},
+	} {
+		if kept, why := s.keeps(c.r); kept != (c.why == "") || why != c.why {
+			t.Errorf("%v, %q, want %q", kept, why, c.why)
+		}
+	}
+}

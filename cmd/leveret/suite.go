@@ -1,0 +1,246 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"leveret/analyze/result"
+	"leveret/capture/manifest"
+	"leveret/cmd/internal/options"
+	"leveret/cmd/internal/panel"
+	"leveret/cmd/internal/suite"
+	"leveret/loadcore"
+	"leveret/reports/chart"
+)
+
+func suiteCommand() command {
+	return command{name: "suite", arguments: "NAME|FILE [options]", summary: "a matrix of runs from one file, with its tables and charts",
+		run: runSuite, help: suiteHelp}
+}
+
+func suiteHelp(w io.Writer) {
+	set, _ := options.NewSuite(redactURI)
+	commandHelp(w, suiteCommand(), `
+Runs the rows of a suite, one inside the program (--list) or one from a YAML file, each in a process
+of its own with a capture of its own, and makes the tables and charts of them. What published
+figures the suite has stand beside the measured ones. A row that fails is shown as failed, with the
+reason, and the others go on. Ctrl-C ends the row that runs; --resume goes on later. The directory
+can be analyzed again at any time: leveret analyze DIR, leveret compare DIR DIR.`, `
+  leveret suite --list
+  leveret suite danubedata --dry-run
+  leveret suite danubedata --uri amqp://user:pass@host/vhost --time 5
+  leveret suite huawei-dms --uri amqp://user:pass@host --uri ssl=amqps://user:pass@host?cacertfile=ca.pem --only 5
+  leveret suite --resume captures/danubedata-20260730-110000
+  leveret suite my.yaml --repeat 3`, set)
+}
+
+func runSuite(ctx context.Context, args []string, s streams) (int, error) {
+	set, o := options.NewSuite(redactURI)
+	rest, err := set.Parse(args)
+	if err != nil {
+		return 0, err
+	}
+	usage := func(err error) (int, error) { return 0, &options.UsageError{Command: "suite", Err: err} }
+	switch {
+	case len(rest) > 1:
+		return usage(fmt.Errorf("unexpected argument %q: one suite at a time", rest[1]))
+	case o.Resume != "" && len(rest) > 0:
+		return usage(fmt.Errorf("unexpected argument %q: --resume goes on with the suite that is in the directory", rest[0]))
+	case o.Resume == "" && len(rest) == 0 && o.List:
+		return exitOK, listSuites(s.out)
+	case o.Resume == "" && len(rest) == 0:
+		return usage(errors.New("which suite? leveret suite NAME|FILE; leveret suite --list names those inside the program"))
+	}
+	c := &suiteRun{streams: s, options: o}
+	if err := c.read(rest, set.Changed); err != nil {
+		return usage(err)
+	}
+	if err := c.check(); err != nil {
+		return usage(err)
+	}
+	switch {
+	case o.List:
+		return exitOK, c.listRows()
+	case o.DryRun:
+		return exitOK, c.dryRun()
+	}
+	return c.run(ctx)
+}
+
+// suiteRun is one suite on its way from its file to its tables.
+type suiteRun struct {
+	streams
+	options *options.Suite
+	suite   *suite.Suite
+	record  *suite.Record // nil until it begins, unless it goes on
+	rows    []*suite.Row
+	changes suite.Changes
+	aims    aims
+	dir     string
+}
+
+// read finds the suite: inside the program, in a file, or in the directory that is to go on.
+func (c *suiteRun) read(args []string, given func(string) bool) error {
+	o := c.options
+	limit, _ := loadcore.DescriptorLimit()
+	c.changes = suite.Changes{Time: o.Time, Scale: o.Scale, Repeat: o.Repeat, Only: o.Only, Descriptors: limit}
+	var err error
+	if o.Resume != "" {
+		for _, name := range []string{"time", "scale", "repeat", "only", "capture"} {
+			if given(name) {
+				return fmt.Errorf("--%s: a suite goes on as it began: leave it out beside --resume", name)
+			}
+		}
+		if c.record, c.suite, err = suite.Load(o.Resume); err != nil {
+			return fmt.Errorf("--resume=%s: %w", o.Resume, err)
+		}
+		c.dir, c.changes = o.Resume, c.record.Changes
+	} else if c.suite, err = openSuite(args[0]); err != nil {
+		return err
+	}
+	if c.rows, err = c.suite.Plan(c.changes); err != nil {
+		return err
+	}
+	c.aims, err = newAims(c.suite, o, os.LookupEnv)
+	return err
+}
+
+// openSuite reads a suite inside the program, or a file: what has a separator or an ending, or is there.
+func openSuite(name string) (*suite.Suite, error) {
+	if s, err := suite.Scenario(name); s != nil || err != nil {
+		return s, err
+	}
+	text, err := os.ReadFile(name)
+	if errors.Is(err, os.ErrNotExist) {
+		return nil, fmt.Errorf("%s: no such file, and no suite inside the program is called so; there are %s", name, strings.Join(suite.Scenarios(), ", "))
+	}
+	if err != nil {
+		return nil, err
+	}
+	return suite.Read(name, text)
+}
+
+// check reads the command line of every run as leveret run would, so that nothing is found out in the middle of the night.
+func (c *suiteRun) check() error {
+	for _, t := range c.suite.Tables {
+		for _, name := range t.Charts {
+			if !slices.Contains(chart.RunNames(), name) {
+				return &suite.Error{File: c.suite.File, Line: t.Line, What: fmt.Sprintf("table %s: charts: %q is none of %s", t.Name, name, strings.Join(chart.RunNames(), ", "))}
+			}
+		}
+	}
+	for _, row := range c.rows {
+		for _, p := range row.Commands() {
+			args := append([]string{"--uri=amqp://localhost"}, p.Options.Args()...)
+			for _, a := range row.Asserts {
+				args = append(args, "--assert="+a)
+			}
+			if _, err := newRun(args, streams{in: strings.NewReader(""), out: io.Discard, err: io.Discard}); err != nil {
+				var mistake *options.UsageError
+				if errors.As(err, &mistake) {
+					err = mistake.Err
+				}
+				return row.Mistake(c.suite, p.Options, err)
+			}
+		}
+	}
+	return nil
+}
+
+// run runs the suite, and makes its tables of whatever was run.
+func (c *suiteRun) run(ctx context.Context) (int, error) {
+	brokers, err := c.meet(ctx)
+	if err != nil {
+		return exitCodeOf(ctx.Err() != nil, exitFailed), err
+	}
+	if err := c.begin(brokers); err != nil {
+		return exitFailed, err
+	}
+	self, err := os.Executable()
+	if err != nil {
+		return exitFailed, err
+	}
+	r := &suite.Runner{
+		Dir: c.dir, Suite: c.suite, Record: c.record, Rows: c.rows, Program: []string{self},
+		Environ: c.aims.environ, Prepare: c.prepare, Judge: c.judge, Progress: newSuiteProgress(c.streams, c.options.Quiet),
+	}
+	err = r.Run(ctx)
+	interrupted := ctx.Err() != nil
+	if err != nil && !interrupted {
+		return exitFailed, err
+	}
+	tables, err := c.record.Tables(c.rows, c.record.Kept(c.dir))
+	if err != nil {
+		return exitFailed, err
+	}
+	if err := c.output(tables); err != nil {
+		return exitFailed, err
+	}
+	if interrupted {
+		fmt.Fprintf(c.err, "interrupted; leveret suite --resume %s goes on\n", c.dir)
+		return exitInterrupted, nil
+	}
+	fmt.Fprintf(c.err, "recorded into %s\n", c.dir)
+	return c.code(), nil
+}
+
+// begin makes the directory and the record, or goes on with those that are there.
+func (c *suiteRun) begin(brokers map[string]suite.Broker) error {
+	if c.record != nil {
+		c.record.Brokers = brokers
+		c.record.Attach(c.rows)
+		return c.record.Save(c.dir)
+	}
+	c.dir = c.options.Capture
+	if c.dir == "" {
+		c.dir = filepath.Join(manifest.DefaultsRoot, c.suite.Name+"-"+time.Now().Format("20060102-150405"))
+	}
+	if entries, err := os.ReadDir(c.dir); err == nil && len(entries) > 0 {
+		return fmt.Errorf("--capture=%s: holds something already: give another directory, or --resume", c.dir)
+	}
+	if err := os.MkdirAll(c.dir, 0o755); err != nil {
+		return err
+	}
+	c.record = c.suite.NewRecord(c.rows, c.changes, brokers, "leveret "+toolVersion())
+	c.record.Attach(c.rows)
+	fmt.Fprintf(c.err, "recording into %s\n", c.dir)
+	return c.record.Save(c.dir)
+}
+
+// code is 3 where a verdict is FAIL, 1 where a row could not be run.
+func (c *suiteRun) code() int {
+	failed, wrong := c.record.Failures(), c.record.Verdicts(c.dir, result.Fail)
+	for _, text := range append(failed, wrong...) {
+		fmt.Fprintln(c.err, text)
+	}
+	switch {
+	case len(wrong) > 0:
+		return exitVerdict
+	case len(failed) > 0:
+		return exitFailed
+	}
+	return exitOK
+}
+
+// suiteProgress shows how a suite goes: lines, and on a terminal a line that changes.
+type suiteProgress struct {
+	to     io.Writer
+	status *panel.Status
+}
+
+func newSuiteProgress(s streams, quiet bool) *suiteProgress {
+	if quiet {
+		return &suiteProgress{io.Discard, panel.NewStatus(s.err, true)}
+	}
+	return &suiteProgress{s.err, panel.NewStatus(s.err, false)}
+}
+
+func (p *suiteProgress) Line(text string)   { fmt.Fprintln(p.to, withoutPasswords(text)) }
+func (p *suiteProgress) Status(text string) { p.status.Show(withoutPasswords(text)) }

@@ -1,0 +1,259 @@
+package main
+
+import (
+	"context"
+	"net/url"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"leveret/cmd/internal/suite"
+	"leveret/loadcore/rabbitmqtest"
+)
+
+// suiteFile writes a suite, whose runs are processes of the test binary as leveret itself.
+func suiteFile(t *testing.T, text string) (file, dir string) {
+	t.Helper()
+	t.Setenv(asMain, "1")
+	file, dir = filepath.Join(t.TempDir(), "try.yaml"), filepath.Join(t.TempDir(), "suite")
+	if err := os.WriteFile(file, []byte(text), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	return file, dir
+}
+
+func suiteRecord(t *testing.T, dir string) *suite.Record {
+	t.Helper()
+	r, _, err := suite.Load(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+const trySuite = `
+title: Trying
+options: {confirm: 10, rate: 500, time: 0.3}
+shuffle: 3
+repeat: 2
+tables:
+  - name: a
+    title: Two sizes
+    axes: [{name: Size, option: size, values: [12, 100]}]
+    published: [{where: {Size: 100}, figures: {rate: 400}}]
+    columns:
+      - {head: Sent, figure: sent}
+      - {head: Rate, figure: rate(sent), published: rate, ratio: true}
+      - {head: Verdict, figure: verdict}
+`
+
+// Each run is a capture of its own; the tables are made again from them, the same. 500 messages a second for 0.3 seconds are 150.
+func TestSuite(t *testing.T) {
+	file, dir := suiteFile(t, trySuite)
+	code, stdout, stderr := invoke(t, "suite", file, "--capture", dir)
+	if code != exitOK || !strings.Contains(stdout, "Two sizes\n") || strings.Count(stdout, " PASS") != 2 || !strings.Contains(stdout, "150") {
+		t.Fatalf("exit %d\n%s\n%s", code, stdout, stderr)
+	}
+	for _, run := range suiteRecord(t, dir).Runs {
+		r := analyzedCapture(t, run.Captures(dir)...)
+		if run.State != suite.Done || r.Counts.Sent != 150 {
+			t.Errorf("%s: %s, %d sent", run.ID, run.State, r.Counts.Sent)
+		}
+	}
+	for _, ending := range []string{"txt", "md", "csv", "tex", "html"} {
+		if text, err := os.ReadFile(filepath.Join(dir, "tables."+ending)); err != nil || !strings.Contains(string(text), "150") {
+			t.Errorf("tables.%s: %v", ending, err)
+		}
+	}
+	code, again, stderr := invoke(t, "analyze", "--quiet", dir)
+	if code != exitOK || again != stdout {
+		t.Errorf("exit %d\n%s\nwas\n%s\n%s", code, again, stdout, stderr)
+	}
+	code, again, stderr = invoke(t, "suite", "--resume", dir)
+	if code != exitOK || again != stdout || strings.Contains(stderr, "begins") {
+		t.Errorf("exit %d, what was run is run again\n%s", code, stderr)
+	}
+}
+
+// Interrupted in the middle of a row, a suite leaves a record that says so; --resume runs that row and those behind it, each once.
+func TestSuiteInterruptedAndResumed(t *testing.T) {
+	file, dir := suiteFile(t, strings.Replace(trySuite, "time: 0.3", "time: 0.6", 1))
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	seen := &watched{want: "2 of 4", then: func() { time.AfterFunc(300*time.Millisecond, cancel) }}
+	var stdout strings.Builder
+	if code := run(ctx, []string{"suite", file, "--capture", dir}, strings.NewReader(""), &stdout, seen); code != exitInterrupted {
+		t.Fatalf("exit %d\n%s", code, seen)
+	}
+	began := map[string]time.Time{}
+	for i, r := range suiteRecord(t, dir).Runs {
+		want := suite.Planned
+		if i == 0 {
+			want = suite.Done
+			began[r.ID] = *r.Began
+		}
+		if r.State != want {
+			t.Errorf("%s: %s, want %s", r.ID, r.State, want)
+		}
+	}
+	code, _, stderr := invoke(t, "suite", "--resume", dir)
+	if code != exitOK || strings.Count(stderr, "begins") != 3 {
+		t.Errorf("exit %d\n%s", code, stderr)
+	}
+	ids := map[string]int{}
+	for _, r := range suiteRecord(t, dir).Runs {
+		ids[r.ID]++
+		if r.State != suite.Done || !began[r.ID].IsZero() && !began[r.ID].Equal(*r.Began) {
+			t.Errorf("%s: %s, began %v", r.ID, r.State, r.Began)
+		}
+		if c := analyzedCapture(t, r.Captures(dir)...).Counts; c.Sent != 300 {
+			t.Errorf("%s: %d sent", r.ID, c.Sent)
+		}
+	}
+	if len(ids) != 4 {
+		t.Errorf("%v", ids)
+	}
+}
+
+// watched calls then once, when the text has been written.
+type watched struct {
+	strings.Builder
+	want string
+	then func()
+}
+
+func (w *watched) Write(b []byte) (int, error) {
+	n, err := w.Builder.Write(b)
+	if w.then != nil && strings.Contains(w.String(), w.want) {
+		w.then()
+		w.then = nil
+	}
+	return n, err
+}
+
+// What is wrong is said with file, line or row, before anything is run.
+func TestSuiteMistakes(t *testing.T) {
+	for _, c := range []struct {
+		old, new string
+		args     []string
+		code     int
+		want     string
+	}{
+		{"values: [12, 100]", "values: [12, 100, tiny]", nil, exitUsage, "try.yaml:9: table a, Size tiny: --size=tiny: must be"},
+		{"confirm: 10", "confrim: 10", nil, exitUsage, "try.yaml:3: table a, Size 12: unknown option --confrim; did you mean --confirm?"},
+		{"values: [12, 100]", "values: [4, 100]", nil, exitUsage, "try.yaml:9: table a, Size 4: --size=4: want at least 12 bytes"},
+		{"repeat: 2", "repaet: 2", nil, exitUsage, `try.yaml:5: a suite has no key "repaet"`},
+		{"", "", []string{"--only", "b"}, exitUsage, "no row matches --only b"},
+		{"", "", []string{"--uri", "amqp://u:geheim@127.0.0.1:1"}, exitFailed, "target main is down: cannot connect: amqp://u@127.0.0.1:1"},
+		{"", "", []string{"--uri", "tls=amqp://u:geheim@127.0.0.1:1"}, exitUsage, "the suite has no such target; it has main"},
+		{"", "", []string{"--time", "0.1", "--resume", "nowhere"}, exitUsage, "unexpected argument"},
+	} {
+		file, dir := suiteFile(t, strings.Replace(trySuite, c.old, c.new, 1))
+		code, stdout, stderr := invoke(t, append([]string{"suite", file, "--capture", dir}, c.args...)...)
+		if code != c.code || !strings.Contains(stderr, c.want) || strings.Contains(stderr, "geheim") || stdout != "" {
+			t.Errorf("exit %d, want %d with %q\n%s%s", code, c.code, c.want, stderr, stdout)
+		}
+		if _, err := os.Stat(dir); err == nil {
+			t.Errorf("%s: something was run", c.want)
+		}
+	}
+}
+
+// A row that can't be run fails with its reason, and the others go on; the exit code is 1.
+func TestSuiteGoesOnAfterAFailedRow(t *testing.T) {
+	text := strings.Replace(trySuite, "repeat: 2", "targets: [{name: main}, {name: other, about: a second one}, {name: third}]", 1)
+	text = strings.Replace(text, "values: [12, 100]", "values: [12, {is: 13, target: other}, {is: 14, target: third}, {is: 15, options: {queue-args: x-queue-type=odd}}]", 1)
+	text = strings.Replace(text, "where: {Size: 100}", "where: {Size: 12}", 1)
+	file, dir := suiteFile(t, text)
+	code, stdout, stderr := invoke(t, "suite", file, "--capture", dir, "--uri", launchBroker(t), "--uri", "other=amqp://127.0.0.1:1")
+	if code != exitFailed {
+		t.Errorf("exit %d\n%s", code, stderr)
+	}
+	for _, want := range []string{
+		"Size 13: failed: target other is down: cannot connect", "Size 14: left out: no address for target third: give --uri third=URI", "Size 15: failed: ", "PASS",
+	} {
+		if !strings.Contains(stdout, want) {
+			t.Errorf("no %q in\n%s", want, stdout)
+		}
+	}
+}
+
+// The published integrity run, a thousandth of it, through a broker that loses, doubles and damages messages: exact counts.
+func TestIntegrityBlockWithFaults(t *testing.T) {
+	t.Setenv(asMain, "1")
+	server := launchFaultyBroker(t, "drop@100,drop@200,duplicate@300,corrupt@400:byte=9")
+	dir := filepath.Join(t.TempDir(), "suite")
+	code, stdout, stderr := invoke(t, "suite", "danubedata", "--only", "integrity", "--scale", "0.001", "--uri", server, "--capture", dir, "--format", "csv")
+	if code != exitVerdict {
+		t.Fatalf("exit %d\n%s\n%s", code, stdout, stderr)
+	}
+	// Sent, consumed (two fewer, one more), remaining, dropped, duplicates, corrupted, unique (two lost, one damaged), each beside what was
+	// published. The damage is in the checksum, so that which message it was is known, and it is not missing.
+	if want := "integrity,1000,1000000,999,1000000,0,0,2,0,1,0,1,0,997,1000000,"; !strings.Contains(stdout, want) {
+		t.Errorf("no %q in\n%s", want, stdout)
+	}
+}
+
+// On RabbitMQ: queues, exchanges and policies are made for a row and removed after it; passwords are nowhere.
+func TestSuiteOnRabbitMQ(t *testing.T) {
+	node := rabbitmqtest.Shared(t)
+	vhost := node.VHost(t)
+	management, err := url.Parse(node.ManagementURL())
+	if err != nil {
+		t.Fatal(err)
+	}
+	management.User = url.UserPassword(node.User(), node.Password())
+	file, dir := suiteFile(t, `
+options: {confirm: 10, rate: 300, time: 0.3, exchange: suite-fanout, type: fanout, queue: suite-1, predeclared: missing, flag: persistent}
+tables:
+  - setup:
+      exchanges: [{name: suite-fanout, type: fanout}]
+      queues: [{pattern: suite-%d, from: 1, to: 3, durable: true}]
+      bindings: [{exchange: suite-fanout, queue: suite-%d, key: k}]
+      policies: [{name: suite-limit, pattern: ^suite-, definition: {max-length: 100000}}]
+    rows: [{name: one}, {name: mirrored, needs: {before: 3.9, why: too new}}, {name: clustered, needs: {nodes: 2}}]
+    columns: [{head: Sent, figure: sent}, {head: Lost, figure: lost}]
+    charts: [runs-rates]
+`)
+	code, stdout, stderr := invoke(t, "suite", file, "--capture", dir, "--uri", node.URIFor(vhost), "--management-uri", management.String())
+	if code != exitOK || !strings.Contains(stdout, "90") {
+		t.Fatalf("exit %d\n%s\n%s", code, stdout, stderr)
+	}
+	for _, want := range []string{"mirrored: left out: needs a broker before version 3.9, this is ", "clustered: left out: needs a cluster of 2 nodes, this has 1"} {
+		if !strings.Contains(stdout, want) {
+			t.Errorf("no %q in\n%s", want, stdout)
+		}
+	}
+	for _, kind := range []string{"queues", "policies", "exchanges"} {
+		var left []struct{ Name string }
+		node.ManagementGet(t, kind+"/"+url.PathEscape(vhost)+"?disable_stats=true", &left)
+		left = slices.DeleteFunc(left, func(x struct{ Name string }) bool { return x.Name == "" || strings.HasPrefix(x.Name, "amq.") })
+		if len(left) > 0 {
+			t.Errorf("%s are left: %v", kind, left)
+		}
+	}
+	checkNowhere(t, node.Password(), dir, stdout+stderr)
+}
+
+// checkNowhere looks for a secret in files and a text.
+func checkNowhere(t *testing.T, secret, dir, text string) {
+	t.Helper()
+	if strings.Contains(text, secret) {
+		t.Error("the password is in what was printed")
+	}
+	err := filepath.WalkDir(dir, func(path string, entry os.DirEntry, err error) error {
+		if err != nil || entry.IsDir() {
+			return err
+		}
+		if b, err := os.ReadFile(path); err != nil || strings.Contains(string(b), secret) {
+			t.Errorf("%s: %v, or it holds the password", path, err)
+		}
+		return nil
+	})
+	if err != nil {
+		t.Error(err)
+	}
+}

@@ -1,0 +1,166 @@
+package main
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"leveret/cmd/internal/suite"
+	"leveret/reports/table"
+)
+
+// listSuites names the suites inside the program.
+func listSuites(w io.Writer) error {
+	for _, name := range suite.Scenarios() {
+		s, err := suite.Scenario(name)
+		if err != nil {
+			return err
+		}
+		rows, err := s.Plan(suite.Changes{})
+		if err != nil {
+			return err
+		}
+		r := s.NewRecord(rows, suite.Changes{}, nil, "")
+		fmt.Fprintf(w, "%-16s %s\n%-16s %d rows, %d runs", name, s.Title, "", len(rows), len(r.Runs))
+		for _, row := range rows {
+			if row.Adaptive() {
+				fmt.Fprint(w, " and what they lead to")
+				break
+			}
+		}
+		fmt.Fprintf(w, "; some %s\n", suite.Span(s.Estimate(r, rows)))
+		if s.Source != "" {
+			fmt.Fprintf(w, "%-16s figures: %s\n", "", s.Source)
+		}
+	}
+	return nil
+}
+
+// listRows names the rows of one suite, with the words that --only takes.
+func (c *suiteRun) listRows() error {
+	s := c.suite
+	fmt.Fprintf(c.out, "%s: %s\n", s.Name, s.Title)
+	for line := range strings.Lines(s.About) {
+		fmt.Fprintf(c.out, "  %s\n", strings.TrimSpace(line))
+	}
+	for _, t := range s.Targets {
+		fmt.Fprintf(c.out, "  target %-10s %s\n", t.Name, t.About)
+	}
+	var last *suite.Table
+	for _, row := range c.rows {
+		if row.Table != last {
+			last = row.Table
+			fmt.Fprintf(c.out, "table %s: %s\n", last.Name, last.Title)
+			if last.Source != "" {
+				fmt.Fprintf(c.out, "  published: %s\n", last.Source)
+			}
+		}
+		fmt.Fprintf(c.out, "  %-40s %s\n", row.ID, row.Title())
+	}
+	return nil
+}
+
+// dryRun says what would be run, in its order, and how long it would take.
+func (c *suiteRun) dryRun() error {
+	r := c.record
+	if r == nil {
+		r = c.suite.NewRecord(c.rows, c.changes, nil, "")
+	}
+	r.Attach(c.rows)
+	for i, run := range r.Runs {
+		state := ""
+		if run.State != suite.Planned {
+			state = " (" + string(run.State) + ")"
+		}
+		length := "as long as it takes"
+		if run.Expected > 0 {
+			length = suite.Span(time.Duration(run.Expected * float64(time.Second)))
+		}
+		fmt.Fprintf(c.out, "%d of %d  %s [%s], target %s: %s%s\n", i+1, len(r.Runs), run.Title, run.ID, run.Target, length, state)
+		for _, p := range run.Parts {
+			fmt.Fprintf(c.out, "    leveret run %s\n", strings.Join(p.Args, " "))
+		}
+		for _, text := range run.Notes() {
+			fmt.Fprintf(c.out, "    %s\n", text)
+		}
+	}
+	for _, row := range c.rows {
+		if row.Adaptive() {
+			fmt.Fprintf(c.out, "then    %s [%s], target %s: %s\n    leveret run %s\n", row.Title(), row.ID, row.Target, row.Adapts(), strings.Join(row.Options.Args(), " "))
+		}
+	}
+	fmt.Fprintf(c.out, "some %s in all\n", suite.Span(c.suite.Estimate(r, c.rows)))
+	return nil
+}
+
+// tableForms are the forms that tables are written in, by the endings of their files.
+var tableForms = []struct {
+	name, ending string
+	write        func(io.Writer, *table.Table) error
+}{
+	{"text", "txt", table.Text}, {"markdown", "md", table.Markdown}, {"csv", "csv", table.CSV}, {"latex", "tex", table.LaTeX}, {"html", "html", nil},
+}
+
+// output prints the tables, and writes them in every form, and the charts, into the suite's directory.
+func (c *suiteRun) output(tables []*table.Table) error {
+	files, err := c.drawCharts(tables, filepath.Join(c.dir, "charts"), c.record.Kept(c.dir))
+	pictures := picturesOf(files)
+	for _, form := range tableForms {
+		text, formErr := c.formed(form.name, tables, pictures)
+		err = errors.Join(err, formErr)
+		if form.name == c.options.Format {
+			if _, printErr := c.out.Write(text); printErr != nil {
+				return fmt.Errorf("print the tables: %w", printErr)
+			}
+		}
+		err = errors.Join(err, os.WriteFile(filepath.Join(c.dir, "tables."+form.ending), text, 0o644))
+	}
+	return err
+}
+
+// formed is all tables in one form.
+func (c *suiteRun) formed(form string, tables []*table.Table, pictures map[string][]table.Picture) ([]byte, error) {
+	var b bytes.Buffer
+	if form == "html" {
+		err := table.Page(&b, table.Document{Title: c.suite.Title, About: c.suite.About, Footer: c.record.Tool + ", " + c.dir, Tables: tables, Pictures: pictures})
+		return b.Bytes(), err
+	}
+	for i, t := range tables {
+		if i > 0 {
+			b.WriteByte('\n')
+		}
+		for _, f := range tableForms {
+			if f.name != form {
+				continue
+			}
+			if form == "csv" && len(tables) > 1 {
+				fmt.Fprintf(&b, "# %s\n", t.Title)
+			}
+			if err := f.write(&b, t); err != nil {
+				return nil, err
+			}
+		}
+	}
+	return b.Bytes(), nil
+}
+
+// picturesOf are the drawings that the page takes in: those as SVG, by table.
+func picturesOf(files map[string][]string) map[string][]table.Picture {
+	pictures := map[string][]table.Picture{}
+	for name, paths := range files {
+		for _, path := range paths {
+			if filepath.Ext(path) != ".svg" {
+				continue
+			}
+			if b, err := os.ReadFile(path); err == nil {
+				pictures[name] = append(pictures[name], table.Picture{Name: filepath.Base(path), SVG: b})
+			}
+		}
+	}
+	return pictures
+}
