@@ -66,6 +66,7 @@ func lowerFirst(s string) string {
 }
 
 func writeRunChart(dir, name string, s *chart.Spec, format string, o chart.Options) (string, error) {
+	o.Names = nil // those were of charts over several runs
 	b, err := chart.Encode(s, format, o)
 	if err != nil {
 		return "", err
