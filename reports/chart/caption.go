@@ -27,18 +27,19 @@ func marks(r *result.Result) []string {
 
 const separator = " \u00b7 "
 
-// caption says what was run, then what is behind the chart and how it is to be read.
+// caption says what was run, what matters most first, as a small page has no room for all of it, then what is behind the chart and how it is to be read.
 func caption(r *result.Result, notes ...string) []string {
 	c := &r.Config
-	broker := r.Broker.Describe()
+	hosts := ""
 	if r.Broker.SameHost != nil {
-		broker += ", " + r.Broker.DescribeHosts()
+		hosts = r.Broker.DescribeHosts()
 	}
 	load := c.DescribeLoop()
 	if c.OpenLoop && c.RateTotal != nil && finite(*c.RateTotal) {
 		load += ", " + significant(*c.RateTotal) + " messages per second"
 	}
-	run := joinNotEmpty(broker, c.DescribeStart(), load, c.DescribeSizes(), c.DescribeTopology(), c.DescribeConfirms(), c.DescribeAcks(), c.DescribeDurability(), routing(c))
+	run := joinNotEmpty(r.Broker.Describe(), c.DescribeStart(), load, c.DescribeSizes(), c.DescribeTopology(), c.DescribeConfirms(), c.DescribeAcks(),
+		c.DescribeDurability(), hosts, routing(c))
 	if r.Verdict == result.Inconclusive {
 		notes = append(notes, "verdict INCONCLUSIVE")
 	}

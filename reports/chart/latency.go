@@ -163,9 +163,9 @@ func verb(from string) string {
 
 func meaning(from string) string {
 	if from == "response" {
-		return "response latency counts from when a message was due"
+		return "response latency: from when a message was due"
 	}
-	return "service latency counts from when a message was sent"
+	return "service latency: from when a message was sent"
 }
 
 // why says why there is no latency to draw. Where the run as a whole has some, it is the intervals that have none.

@@ -212,7 +212,7 @@ func curveNotes(r *result.Result, curves []result.Curve) []string {
 	}
 	switch {
 	case from["service"] && from["response"]:
-		notes = append(notes, meaning("service")+", response latency from when it was due")
+		notes = append(notes, "service latency: from when a message was sent, response latency: from when it was due")
 	case from["response"]:
 		notes = append(notes, meaning("response"))
 	case from["service"]:

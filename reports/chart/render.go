@@ -98,10 +98,10 @@ func (d *drawing) captionLines(most int) (lines []string) {
 	return lines
 }
 
-// caption sets the paragraphs below the chart; they may take a quarter of the page.
+// caption sets the paragraphs below the chart; they may take three tenths of the page.
 func (d *drawing) caption() {
 	height := 1.3 * d.t.caption.size()
-	lines := d.captionLines(max(2, int((d.top-d.bottom)/4/height)))
+	lines := d.captionLines(max(2, int((d.top-d.bottom)*3/10/height)))
 	d.bottom += height * vg.Length(len(lines))
 	for i, l := range lines {
 		d.t.caption.draw(d.c, d.left, d.bottom-height*vg.Length(i+1)+0.3*d.t.caption.size(), 0, l)
