@@ -30,6 +30,15 @@ type Plot struct {
 	X     PlotAxis   `json:"x"`
 	Y     PlotAxis   `json:"y"`
 	Lines []PlotLine `json:"lines"`
+	// Sideways: the values are along x, and the points' first coordinate along y, where Names say what is there.
+	Sideways bool       `json:"sideways,omitempty"`
+	Names    []PlotName `json:"names,omitempty"`
+}
+
+// PlotName names a place on the axis.
+type PlotName struct {
+	At   float64 `json:"at"`
+	Text string  `json:"text"`
 }
 
 // PlotAxis from Min to Max, by Scale: "" linear, "log", or "nines" for percentiles, where the value v stands for the

@@ -59,12 +59,29 @@ func pageChart(s *chart.Spec) (reports.Chart, error) {
 	return c, err
 }
 
-// plotOf is what the page shows of a chart where the pointer is; nil for charts that have no lines.
+// plotOf is what the page shows of a chart where the pointer is; nil for charts that have neither lines nor bars.
 func plotOf(s *chart.Spec) *reports.Plot {
-	p := &reports.Plot{X: plotAxis(s.X), Y: plotAxis(s.Y)}
-	if s.Name == "percentiles" {
-		p.X.Scale = "nines"
+	p := &reports.Plot{X: plotAxis(s.X), Y: plotAxis(s.Y), Lines: linesOf(s)}
+	if len(p.Lines) == 0 {
+		p.Lines = sidewaysOf(s)
+		p.Sideways = true
+		for _, t := range s.Y.Ticks {
+			if t.Label != "" {
+				p.Names = append(p.Names, reports.PlotName{At: short(t.At), Text: t.Label})
+			}
+		}
 	}
+	if len(p.Lines) == 0 {
+		return nil
+	}
+	for _, l := range p.Lines {
+		slices.SortStableFunc(l.Points, func(a, b [2]float64) int { return cmp.Compare(a[0], b[0]) })
+	}
+	return p
+}
+
+// linesOf are lines, ends of bands, bars and dots whose values are along y.
+func linesOf(s *chart.Spec) (lines []reports.PlotLine) {
 	for _, series := range s.Series {
 		l := reports.PlotLine{Name: series.Name}
 		for _, segment := range append(slices.Clone(series.Segments), series.Bounds) {
@@ -72,19 +89,65 @@ func plotOf(s *chart.Spec) *reports.Plot {
 				l.Points = append(l.Points, [2]float64{short(at.X), short(at.Y)})
 			}
 		}
-		slices.SortStableFunc(l.Points, func(a, b [2]float64) int { return cmp.Compare(a[0], b[0]) })
-		p.Lines = append(p.Lines, l)
+		lines = append(lines, l)
 	}
-	if len(p.Lines) == 0 {
-		return nil
+	for _, b := range s.Bands {
+		low, high := reports.PlotLine{Name: b.Name + ", from"}, reports.PlotLine{Name: b.Name + ", to"}
+		for _, segment := range b.Segments {
+			for _, at := range segment {
+				low.Points = append(low.Points, [2]float64{short(at.X), short(at.Low)})
+				high.Points = append(high.Points, [2]float64{short(at.X), short(at.High)})
+			}
+		}
+		lines = append(lines, low, high)
 	}
-	return p
+	for _, bars := range s.Bars {
+		l := reports.PlotLine{Name: bars.Name}
+		for _, b := range bars.Bars {
+			if !bars.Sideways {
+				l.Points = append(l.Points, [2]float64{short(b.From/2 + b.To/2), short(b.Value)})
+			}
+		}
+		lines = append(lines, l)
+	}
+	for _, dots := range s.Dots {
+		l := reports.PlotLine{Name: dots.Name}
+		for _, d := range dots.Dots {
+			if !dots.Sideways {
+				l.Points = append(l.Points, [2]float64{short(d.X), short(d.Y)})
+			}
+		}
+		lines = append(lines, l)
+	}
+	return slices.DeleteFunc(lines, func(l reports.PlotLine) bool { return len(l.Points) == 0 })
+}
+
+// sidewaysOf are bars and dots whose values are along x, by their places on the y axis.
+func sidewaysOf(s *chart.Spec) (lines []reports.PlotLine) {
+	for _, bars := range s.Bars {
+		l := reports.PlotLine{Name: bars.Name}
+		for _, b := range bars.Bars {
+			l.Points = append(l.Points, [2]float64{short(b.From/2 + b.To/2), short(b.Value)})
+		}
+		lines = append(lines, l)
+	}
+	for _, dots := range s.Dots {
+		l := reports.PlotLine{Name: dots.Name}
+		for _, d := range dots.Dots {
+			l.Points = append(l.Points, [2]float64{short(d.Y), short(d.X)})
+		}
+		lines = append(lines, l)
+	}
+	return slices.DeleteFunc(lines, func(l reports.PlotLine) bool { return len(l.Points) == 0 })
 }
 
 func plotAxis(a chart.Axis) reports.PlotAxis {
 	x := reports.PlotAxis{Label: a.Label, Min: a.Min, Max: a.Max}
-	if a.Log {
+	switch {
+	case a.Log:
 		x.Scale = "log"
+	case strings.HasPrefix(a.Label, "percentile (%)"):
+		x.Scale = "nines"
 	}
 	return x
 }

@@ -82,6 +82,7 @@
     const plot = JSON.parse(data.textContent);
     const lines = plot.lines.filter((l) => l.points.length > 0);
     if (lines.length === 0) continue;
+    const along = plot.sideways ? plot.y : plot.x, across = plot.sideways ? plot.x : plot.y;
     const grid = [...new Set(lines.flatMap((l) => l.points.map((p) => p[0])))].sort((a, b) => a - b);
     const cursor = element("div", "cursor"), values = element("div", "values");
     values.setAttribute("role", "status");
@@ -96,15 +97,18 @@
       if (!svg) return;
       const box = svg.getBoundingClientRect(), outer = holder.getBoundingClientRect(), view = svg.viewBox.baseVal;
       const [left, top, right, bottom] = svg.dataset.panel.split(" ").map(Number);
-      const scale = box.width / view.width, step = (plot.x.max - plot.x.min) / 40;
-      const px = box.left - outer.left + scale * (left + place(plot.x, x) * (right - left));
-      cursor.style.left = px + "px";
-      cursor.style.top = box.top - outer.top + scale * top + "px";
-      cursor.style.height = scale * (bottom - top) + "px";
-      values.replaceChildren(xText(plot.x, x));
+      const scale = box.width / view.width, step = (along.max - along.min) / 40, share = place(along, x);
+      const px = box.left - outer.left + scale * (plot.sideways ? right : left + share * (right - left));
+      const py = box.top - outer.top + scale * (plot.sideways ? bottom - share * (bottom - top) : top);
+      cursor.style.left = box.left - outer.left + scale * (plot.sideways ? left : left + share * (right - left)) + "px";
+      cursor.style.top = py + "px";
+      cursor.style.width = (plot.sideways ? scale * (right - left) : 1) + "px";
+      cursor.style.height = (plot.sideways ? 1 : scale * (bottom - top)) + "px";
+      const name = plot.sideways ? (plot.names || []).reduce((best, n) => best && Math.abs(best.at - x) <= Math.abs(n.at - x) ? best : n, null) : null;
+      values.replaceChildren(plot.sideways ? (name ? name.text : "") : xText(plot.x, x));
       for (const l of lines) {
         const p = nearest(l.points, x);
-        if (plot.x.scale !== "log" && Math.abs(p[0] - x) > step) continue;
+        if (along.scale !== "log" && Math.abs(p[0] - x) > step) continue;
         const row = document.createElement("div"), v = document.createElement("b");
         v.textContent = digits(p[1]);
         row.append(l.name + ": ", v);
@@ -112,21 +116,21 @@
       }
       const unit = document.createElement("div");
       unit.className = "unit";
-      unit.textContent = plot.y.label;
+      unit.textContent = across.label;
       values.append(unit);
       cursor.hidden = values.hidden = false;
       const width = values.offsetWidth;
       values.style.left = Math.max(0, px + 12 + width > outer.width ? px - 12 - width : px + 12) + "px";
-      values.style.top = box.top - outer.top + scale * top + 6 + "px";
+      values.style.top = py + 6 + "px";
     };
     const pointed = (event) => {
       const svg = [...holder.querySelectorAll("svg")].find((s) => s.getClientRects().length > 0 && s.dataset.panel);
       if (!svg) return;
       const box = svg.getBoundingClientRect();
-      const [left, , right] = svg.dataset.panel.split(" ").map(Number);
-      const share = ((event.clientX - box.left) * svg.viewBox.baseVal.width / box.width - left) / (right - left);
+      const [left, top, right, bottom] = svg.dataset.panel.split(" ").map(Number), unit = svg.viewBox.baseVal.width / box.width;
+      const share = plot.sideways ? (bottom - (event.clientY - box.top) * unit) / (bottom - top) : ((event.clientX - box.left) * unit - left) / (right - left);
       if (share < -0.02 || share > 1.02) { hide(); return; }
-      const wanted = at(plot.x, Math.min(1, Math.max(0, share)));
+      const wanted = at(along, Math.min(1, Math.max(0, share)));
       const x = nearest(grid.map((g) => [g]), wanted)[0];
       index = grid.indexOf(x);
       show(x);
@@ -136,7 +140,7 @@
     holder.addEventListener("pointerleave", hide);
     holder.addEventListener("blur", hide);
     holder.addEventListener("keydown", (event) => {
-      const step = { ArrowLeft: -1, ArrowRight: 1 }[event.key];
+      const step = { ArrowLeft: -1, ArrowRight: 1, ...(plot.sideways && { ArrowUp: 1, ArrowDown: -1 }) }[event.key];
       if (event.key === "Escape") hide();
       if (!step) return;
       event.preventDefault();
