@@ -12,7 +12,7 @@ var (
 )
 
 // heatColumns is how many spans of time a heat map has at most.
-const heatColumns = 240
+const heatColumns = 200
 
 // shape is how a distribution is spread. It is taken before the memory of the histograms goes to the selection of percentiles.
 type shape struct {

@@ -17,7 +17,7 @@ type Bucket struct {
 }
 
 // HeatMap is how one latency is spread, over time: of the messages due (else sent) in each column how many had a latency in each
-// row. Rows are of nearly equal ratio, four to each doubling; columns are neighbouring intervals of the window put together, at most 240.
+// row. Rows are of nearly equal ratio, four to each doubling; columns are neighbouring intervals of the window put together, at most 200.
 type HeatMap struct {
 	What string `json:"what"` // "confirm", "delivery" or "commit"
 	From string `json:"from"` // "response" where there is any, else "service"

@@ -69,7 +69,7 @@ func inFlightSpec(r *result.Result) Spec {
 			fixed = true
 		}
 	}
-	lines = append(lines, line{name: name, style: Style{Color: orange, Width: 2}})
+	lines = append(lines, line{name: name, style: Style{Color: vermillion, Width: 2}})
 	values = append(values, inFlightEnd)
 	s.levels(r, lines, values, note)
 	if fixed && len(s.Series) > 1 { // it does not grow from 0

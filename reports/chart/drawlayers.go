@@ -18,15 +18,24 @@ func (d *drawing) coat(f Fill) string {
 	return d.th.area(f.Ink).Fill
 }
 
+// drawCells draws all cells of a level as one path: a heat map has thousands.
 func (d *drawing) drawCells(panel draw.Canvas) {
 	if d.s.Cells == nil {
 		return
 	}
+	const overlap = 0.3 // points: or the page would shine through between neighbours
+	paths := make([]vg.Path, len(d.s.Cells.From))
 	for _, c := range d.s.Cells.Cells {
-		from, to := panel.X(d.s.X.place(c.X0)), panel.X(d.s.X.place(c.X1))
-		bottom, top := panel.Y(d.s.Y.place(c.Y0)), panel.Y(d.s.Y.place(c.Y1))
-		const overlap = 0.3 // points: or the page would shine through between neighbours
-		d.fillBox(from, to+overlap*d.unit, bottom, top+overlap*d.unit, d.heat(c.Level))
+		from, to := panel.X(d.s.X.place(c.X0)), panel.X(d.s.X.place(c.X1))+overlap*d.unit
+		bottom, top := panel.Y(d.s.Y.place(c.Y0)), panel.Y(d.s.Y.place(c.Y1))+overlap*d.unit
+		box := vg.Rectangle{Min: vg.Point{X: from, Y: bottom}, Max: vg.Point{X: to, Y: top}}
+		paths[c.Level] = append(paths[c.Level], box.Path()...)
+	}
+	for level, path := range paths {
+		if len(path) > 0 {
+			d.c.SetColor(rgb(d.heat(level)))
+			d.c.Fill(path)
+		}
 	}
 }
 
@@ -67,7 +76,15 @@ func (d *drawing) fillRibbon(panel draw.Canvas, ranges []Range, f Fill) {
 	d.c.SetColor(rgb(d.coat(f)))
 	d.c.Fill(path)
 	shade := d.th.area(f.Ink)
-	if f.Coat != "" || shade.Hatch == "" {
+	if f.Coat != "" || shade.Edge == shade.Fill {
+		return
+	}
+	upper := make([]vg.Point, len(ranges))
+	for i, p := range ranges {
+		upper[i] = at(p.X, p.High)
+	}
+	d.c.StrokeLines(draw.LineStyle{Color: rgb(shade.Edge), Width: 0.6 * d.unit}, upper)
+	if shade.Hatch == "" {
 		return
 	}
 	d.c.SetLineStyle(draw.LineStyle{Color: rgb(shade.Edge), Width: 0.35 * d.unit})

@@ -15,8 +15,10 @@ func heatSpec(r *result.Result, what string) Spec {
 	s.X = t.axis()
 	m := heatMapOf(r, what)
 	lo, hi, most := math.NaN(), math.NaN(), int64(0)
+	var rows heatRows
 	if m != nil {
-		lo, hi, most = heatExtent(m)
+		rows = rowsOf(m)
+		lo, hi, most = heatExtent(m, rows)
 	}
 	if most <= 0 || !(lo > 0 && lo < hi) {
 		s.Y, s.NoData = logAxis("latency (milliseconds)", 0.1, 10), whyNoShape(r, what)
@@ -26,7 +28,7 @@ func heatSpec(r *result.Result, what string) Spec {
 	s.Y = logAxis(m.From+" latency ("+unit.word+")", lo/unit.per, hi/unit.per)
 	s.Cells = &Cells{Name: "messages in a cell", From: heatLevels(most)}
 	for i := range m.Columns {
-		s.addColumn(m, &m.Columns[i], t, unit.per)
+		s.addColumn(m, &m.Columns[i], rows, t, unit.per)
 	}
 	if len(s.Cells.Cells) == 0 {
 		s.Cells, s.NoData = nil, "the result's heat map has no cell within the run"
@@ -35,7 +37,7 @@ func heatSpec(r *result.Result, what string) Spec {
 	s.Spans, s.Events = spans(r, t), events(r, t)
 	s.Table = heatTable(m, t)
 	behind := result.Plural(r.Latency.Pick(what, m.From).Messages(), "message")
-	notes := []string{behind, heatWidth(m), "rows in steps of 19 %", meaning(m.From)}
+	notes := []string{behind, heatWidth(m), rows.describe(), meaning(m.From)}
 	s.Caption = caption(r, append(notes, heatOmits(r, m)...)...)
 	return s
 }
@@ -65,24 +67,59 @@ func heatMapOf(r *result.Result, what string) *result.HeatMap {
 	return nil
 }
 
-// cellsOf shows the cells of a column that can stand on a logarithmic axis: the row's limits and its messages.
-func cellsOf(m *result.HeatMap, c *result.HeatColumn, f func(lo, hi int64, n int64)) {
-	for k, n := range c.Messages {
-		row := c.FirstRow + k
-		if row < 0 || row >= len(m.EdgesNS)-1 || n <= 0 {
-			continue
+// mostHeatRows is how many rows are drawn: more would be no higher than a line on a small page.
+const mostHeatRows = 48
+
+// heatRows puts neighbouring rows together, so many, from the first that can stand on a logarithmic axis.
+type heatRows struct{ first, together int }
+
+func rowsOf(m *result.HeatMap) heatRows {
+	first := slices.IndexFunc(m.EdgesNS, func(ns int64) bool { return ns > 0 })
+	if first < 0 {
+		first = len(m.EdgesNS)
+	}
+	rows := len(m.EdgesNS) - 1 - first
+	return heatRows{first, max(1, (rows+mostHeatRows-1)/mostHeatRows)}
+}
+
+// describe the height of a row: four edges make a doubling.
+func (h heatRows) describe() string {
+	return "rows in steps of " + significant(math.Round(100*(math.Exp2(float64(h.together)/4)-1))) + " %"
+}
+
+// cells of a column that can stand on a logarithmic axis: their limits and their messages.
+func (h heatRows) cells(m *result.HeatMap, c *result.HeatColumn, f func(lo, hi int64, n int64)) {
+	sum, last := int64(0), -1
+	show := func() {
+		from := h.first + last*h.together
+		if last < 0 || sum <= 0 {
+			return
 		}
-		if lo, hi := m.EdgesNS[row], m.EdgesNS[row+1]; lo > 0 && lo < hi {
-			f(lo, hi, n)
+		if lo, hi := m.EdgesNS[from], m.EdgesNS[min(from+h.together, len(m.EdgesNS)-1)]; lo > 0 && lo < hi {
+			f(lo, hi, sum)
 		}
 	}
+	for k, n := range c.Messages {
+		row := c.FirstRow + k
+		if row < h.first || row >= len(m.EdgesNS)-1 || n <= 0 {
+			continue
+		}
+		if next := (row - h.first) / h.together; next != last {
+			show()
+			sum, last = 0, next
+		}
+		if sum += n; sum < 0 {
+			sum = math.MaxInt64
+		}
+	}
+	show()
 }
 
 // heatExtent is that of the cells that can be drawn, and the most messages of one of them.
-func heatExtent(m *result.HeatMap) (lo, hi float64, most int64) {
+func heatExtent(m *result.HeatMap, rows heatRows) (lo, hi float64, most int64) {
 	lo, hi = math.Inf(1), 0
 	for i := range m.Columns {
-		cellsOf(m, &m.Columns[i], func(from, to, n int64) {
+		rows.cells(m, &m.Columns[i], func(from, to, n int64) {
 			lo, hi, most = math.Min(lo, float64(from)), math.Max(hi, float64(to)), max(most, n)
 		})
 	}
@@ -103,13 +140,13 @@ func heatLevels(most int64) (from []float64) {
 }
 
 // addColumn draws neighbouring cells of one level as one.
-func (s *Spec) addColumn(m *result.HeatMap, c *result.HeatColumn, t timeline, per float64) {
+func (s *Spec) addColumn(m *result.HeatMap, c *result.HeatColumn, rows heatRows, t timeline, per float64) {
 	x0, x1 := math.Max(t.at(c.StartNS), 0)/t.unit.per, math.Min(t.at(c.EndNS), t.end)/t.unit.per
 	if !(x0 < x1) {
 		return
 	}
 	last := -1
-	cellsOf(m, c, func(lo, hi, n int64) {
+	rows.cells(m, c, func(lo, hi, n int64) {
 		level := max(0, levelOf(s.Cells.From, n))
 		cell := Cell{X0: x0, X1: x1, Y0: float64(lo) / per, Y1: float64(hi) / per, Level: level}
 		if all := s.Cells.Cells; last >= 0 && all[last].Level == level && all[last].Y1 == cell.Y0 {

@@ -36,6 +36,8 @@ var kinds = []kind{
 	{"spread-queue", hasMembers("queue"), spreadOver("queue")},
 	{"spread-producer", hasMembers("producer"), spreadOver("producer")},
 	{"spread-consumer", hasMembers("consumer"), spreadOver("consumer")},
+	{"spread-size", hasMembers("size"), spreadOver("size")},
+	{"spread-priority", hasMembers("priority"), spreadOver("priority")},
 	{"lateness", hasSelf(func(s *result.Self) bool { return s.LateMaxNS != nil }), latenessSpec},
 	{"waiting", hasSelf(func(s *result.Self) bool { return s.WorkShare != nil }), waitingSpec},
 	{"client-cpu", hasSelf(func(s *result.Self) bool { return s.CPUCores != nil }), cpuSpec},

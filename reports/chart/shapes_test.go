@@ -54,6 +54,35 @@ func TestHeatMap(t *testing.T) {
 	}
 }
 
+// The largest heat map that an analysis makes, all cells full and no two neighbours alike, is still a small file.
+func TestFullHeatMap(t *testing.T) {
+	m := result.HeatMap{What: "delivery", From: "response"}
+	for row := range 81 { // twenty doublings, of which two rows make one that is drawn
+		m.EdgesNS = append(m.EdgesNS, int64(1000*math.Exp2(float64(row)/4)))
+	}
+	r := everything()
+	for i := range int64(200) {
+		c := result.HeatColumn{StartNS: start + i*6e7, EndNS: start + (i+1)*6e7}
+		for row := range int64(80) {
+			c.Messages = append(c.Messages, 1+5*((i+row/2)%2))
+		}
+		m.Columns = append(m.Columns, c)
+	}
+	r.HeatMaps = []result.HeatMap{m}
+	s := heatSpec(r, "delivery")
+	if n := len(s.Cells.Cells); n != 200*40 || s.Cells.Cells[0].Level != 0 || s.Cells.Cells[1].Level != 2 || s.Cells.Cells[1].Y0 != s.Cells.Cells[0].Y1 {
+		t.Errorf("%d cells, the first %v", n, s.Cells.Cells[:2])
+	}
+	if c := strings.Join(s.Caption, " "); !strings.Contains(c, "rows in steps of 41 %") {
+		t.Errorf("caption %s", c)
+	}
+	for _, format := range Formats {
+		if b := encode(t, &s, format, Options{}); len(b) > 2_000_000 {
+			t.Errorf("%s has %d bytes", format, len(b))
+		}
+	}
+}
+
 // Neighbours of one level are one cell, and the levels of millions go by tens.
 func TestHeatCellsAreJoined(t *testing.T) {
 	r := everything()

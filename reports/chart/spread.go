@@ -164,6 +164,9 @@ func spreadNotes(g *result.Grouping, by string, members []*result.Member, what, 
 		censored += m.Latency.Pick(what, from).Censored
 	}
 	shown := result.Plural(int64(len(members)), by)
+	if by == "priority" && len(members) != 1 {
+		shown = result.Group(int64(len(members))) + " priorities"
+	}
 	if len(members) < g.Total {
 		shown += " of " + result.Group(int64(g.Total)) + ": those with such a latency among the first " + result.Group(int64(len(g.Members)))
 	}
