@@ -170,8 +170,12 @@ func (l *line) standing() string {
 // notes say where the published figures come from, against what was measured, and what went wrong.
 func (r *Record) notes(t *Table, lines []*line) []string {
 	notes := slices.Clone(t.Notes)
-	if t.Source != "" {
+	switch {
+	case t.Source == "":
+	case slices.ContainsFunc(t.Columns, func(c Column) bool { return c.Published != "" }):
 		notes = append(notes, "published: "+t.Source)
+	default:
+		notes = append(notes, "after "+t.Source)
 	}
 	seen := map[string]bool{}
 	once := func(text string) {

@@ -114,7 +114,7 @@ func (t *tally) watch(r *Runner, run *Run) (end func()) {
 			at := time.Since(begun)
 			of := ""
 			if run.Expected > 0 {
-				of = " of " + Span(time.Duration(run.Expected*float64(time.Second)))
+				of = ", " + Span(time.Duration(run.Expected*float64(time.Second))) + " of them publishing"
 			}
 			r.Progress.Status(fmt.Sprintf("%s %d of %d  %s: %s%s; %s left", gauge(done, all), min(done+1, all), all, run.Title, Span(at), of, Span(left-at)))
 			select {
