@@ -14,11 +14,11 @@ STATICCHECK := honnef.co/go/tools/cmd/staticcheck@v0.8.2
 RACE_PACKAGES := ./loadcore ./loadcore/broker ./capture/...
 
 .DEFAULT_GOAL := help
-.PHONY: help build run test test-long race fuzz bench lint rules check rabbitmq clean
+.PHONY: help build run test test-long race fuzz bench lint rules check rabbitmq rabbitmq4 clean
 
 help:
 	@echo "make TARGET, TARGET one of"
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 build: ## build the static program bin/leveret
 	@CGO_ENABLED=0 $(GO) build -trimpath -o bin/leveret ./cmd/leveret
@@ -36,6 +36,7 @@ test: ## run all tests, with a real RabbitMQ (installs it where it can)
 
 test-long: ## run all tests and those that take longer (build tag long)
 	@.ci/need rabbitmq npm chromium
+	@.ci/rabbitmq4 bin/rabbitmq4
 	$(GO) test -count=1 -tags long -timeout 90m $(PACKAGES)
 
 race: ## run the tests of engine, broker and capture with the race detector
@@ -70,7 +71,10 @@ check: ## run everything that a change must pass: lint, rules, run, test, race, 
 	@if [ "$$CI" = true ] && [ -n "$$(git status --porcelain)" ]; then \
 		echo "the checks left files behind:"; git status --short; exit 1; fi
 
-rabbitmq: ## run a private RabbitMQ in the foreground until Ctrl-C (NODE='-tls -port 5672')
+rabbitmq4: ## lay RabbitMQ 4 of Debian 13 into bin/rabbitmq4, for make test-long and make rabbitmq NODE=-4
+	@.ci/rabbitmq4 bin/rabbitmq4
+
+rabbitmq: ## run a private RabbitMQ in the foreground until Ctrl-C (NODE='-tls -port 5672', NODE=-4)
 	@.ci/need rabbitmq
 	@$(GO) build -o bin/rabbitmq-node ./loadcore/rabbitmqtest/node && exec bin/rabbitmq-node $(NODE)
 

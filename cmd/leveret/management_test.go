@@ -48,7 +48,11 @@ func put(t *testing.T, c *management.Client, path string, body map[string]any) {
 //
 // Publishing ends after one second of four, so that the last look sees all of it: the node collects its statistics every second.
 func TestBrokerCountsWhatTheRecordCounts(t *testing.T) {
-	node := rabbitmqtest.Shared(t)
+	brokerCountsWhatTheRecordCounts(t, rabbitmqtest.Shared(t))
+}
+
+func brokerCountsWhatTheRecordCounts(t *testing.T, node *rabbitmqtest.Node) {
+	t.Helper()
 	vhost := node.VHost(t)
 	r, code, dir := record(t, "--uri", node.URIFor(vhost), "--management-uri", node.ManagementURL(), "--management-interval", "0.5",
 		"--queue", "q", "--auto-delete", "false", "--confirm", "100", "--variable-rate", "2000:1", "--variable-rate", "0:4", "--time", "4")
@@ -94,7 +98,11 @@ func figureOf(n *int64) any {
 
 // Of a topology that others declared and bound, the API tells where messages must arrive: loss is judged.
 func TestBindingsOfOthersAreFollowed(t *testing.T) {
-	node := rabbitmqtest.Shared(t)
+	bindingsOfOthersAreFollowed(t, rabbitmqtest.Shared(t))
+}
+
+func bindingsOfOthersAreFollowed(t *testing.T, node *rabbitmqtest.Node) {
+	t.Helper()
 	vhost, api := node.VHost(t), managing(t, node)
 	in := url.PathEscape(vhost)
 	put(t, api, "exchanges/"+in+"/first", map[string]any{"type": "topic", "durable": true})
@@ -127,7 +135,11 @@ func hasFinding(r *result.Result, code string) bool {
 
 // A policy that the run knows nothing of takes messages away. Only the API can tell: with it they are not lost.
 func TestPolicyExplainsWhatIsMissing(t *testing.T) {
-	node := rabbitmqtest.Shared(t)
+	policyExplainsWhatIsMissing(t, rabbitmqtest.Shared(t))
+}
+
+func policyExplainsWhatIsMissing(t *testing.T, node *rabbitmqtest.Node) {
+	t.Helper()
 	vhost, api := node.VHost(t), managing(t, node)
 	put(t, api, "policies/"+url.PathEscape(vhost)+"/short", map[string]any{"pattern": "^q", "definition": map[string]any{"max-length": 10}, "apply-to": "queues"})
 	args := []string{"--uri", node.URIFor(vhost), "--confirm", "100", "--pmessages", "500", "--consumer-start-delay", "1"}

@@ -4,7 +4,9 @@ import (
 	"bytes"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"leveret/capture/event"
@@ -15,6 +17,16 @@ const ticks = 100
 
 // sameStart is how far apart the start of a node and of its process may be: the node counts from when Erlang runs.
 const sameStart = 5 * time.Second
+
+// isErlang tells whether Erlang's emulator runs in a process: by itself, or started by a linker, which has it among its first words.
+func isErlang(pid string) bool {
+	command, err := os.ReadFile(filepath.Join("/proc", pid, "cmdline"))
+	if err != nil {
+		return false
+	}
+	words := bytes.SplitN(command, []byte{0}, 8)
+	return slices.ContainsFunc(words[:len(words)-1], func(w []byte) bool { return strings.HasPrefix(filepath.Base(string(w)), "beam") })
+}
 
 // processCPU is the user plus system time of a node's process on this host; event.None where there is none. The number may be one
 // of another host, or of a container: it has to be Erlang that runs under it, for as long as the node says.
@@ -33,7 +45,7 @@ func processCPU(pid string, uptimeMS int64) int64 {
 	// The name in parentheses is the second field. utime, stime and starttime are the 14th, 15th and 22nd (proc(5)).
 	_, behind, _ := bytes.Cut(stat, []byte("("))
 	end := bytes.LastIndexByte(behind, ')')
-	if end < 0 || !bytes.HasPrefix(behind, []byte("beam")) {
+	if end < 0 || !isErlang(pid) {
 		return event.None
 	}
 	fields, booted := bytes.Fields(behind[end+1:]), bytes.Fields(up)

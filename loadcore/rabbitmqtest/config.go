@@ -11,6 +11,8 @@ type Options struct {
 	// by client certificate (mechanism EXTERNAL; the user is the certificate's common name). A client certificate is
 	// verified if one is sent, and not demanded.
 	TLS bool
+	// RabbitMQ4 starts the RabbitMQ 4 that `make rabbitmq4` lays (Find4), for tests that take longer.
+	RabbitMQ4 bool
 	// Plugins to enable beside rabbitmq_management.
 	Plugins []string
 	// Config holds further lines for rabbitmq.conf, for example "channel_max = 10\n".

@@ -35,6 +35,8 @@ type Installation struct {
 	Sbin string
 	// Epmd is the Erlang port mapper's program.
 	Epmd string
+	// Erlang is the folder of the installation's own erl; "": that of the PATH.
+	Erlang string
 }
 
 // Find returns the RabbitMQ installation that nodes are started from. The error is, or wraps, ErrNotInstalled where there
@@ -43,6 +45,46 @@ func Find() (Installation, error) {
 	home, err := findHome()
 	if err != nil {
 		return Installation{}, err
+	}
+	return installationIn(home)
+}
+
+// RabbitMQ4Variable names the environment variable for an installation of RabbitMQ 4, where `make rabbitmq4` cannot lay one.
+const RabbitMQ4Variable = "LEVERET_RABBITMQ4"
+
+// ErrNoRabbitMQ4: the tests with RabbitMQ 4 have none.
+var ErrNoRabbitMQ4 = errors.New("RabbitMQ 4 is not there: `make rabbitmq4` lays it into bin/rabbitmq4 on Debian and Ubuntu; elsewhere set " +
+	RabbitMQ4Variable + " to a folder that holds sbin/rabbitmq-server")
+
+// Find4 returns the RabbitMQ 4 that `make rabbitmq4` has laid, or that the environment names. The error is, or wraps, ErrNoRabbitMQ4.
+func Find4() (Installation, error) {
+	home := os.Getenv(RabbitMQ4Variable)
+	if home == "" {
+		dir, err := os.Getwd()
+		if err != nil {
+			return Installation{}, fmt.Errorf("looking for RabbitMQ 4: %w", err)
+		}
+		for home = filepath.Join(dir, laidRabbitMQ4); !holdsServer(home); home = filepath.Join(dir, laidRabbitMQ4) {
+			parent := filepath.Dir(dir)
+			if parent == dir {
+				return Installation{}, ErrNoRabbitMQ4
+			}
+			dir = parent
+		}
+	}
+	if !holdsServer(home) {
+		return Installation{}, fmt.Errorf("%s=%s: %w", RabbitMQ4Variable, home, ErrNoRabbitMQ4)
+	}
+	return installationIn(home)
+}
+
+// laidRabbitMQ4 is where `make rabbitmq4` lays it, in the project's folder.
+const laidRabbitMQ4 = "bin/rabbitmq4/home"
+
+// installationIn is the one of a folder. An Erlang of its own stands in the folder erlang.
+func installationIn(home string) (Installation, error) {
+	if own := filepath.Join(home, "erlang"); isFile(filepath.Join(own, "erl")) && isFile(filepath.Join(own, "epmd")) {
+		return Installation{Sbin: filepath.Join(home, "sbin"), Epmd: filepath.Join(own, "epmd"), Erlang: own}, nil
 	}
 	epmd, err := findEpmd()
 	if err != nil {
@@ -83,13 +125,12 @@ func findHome() (string, error) {
 
 // holdsServer reports whether the folder is an installation: rabbitmq-env is what tells it from a wrapper's folder.
 func holdsServer(home string) bool {
-	for _, name := range []string{"rabbitmq-server", "rabbitmq-env"} {
-		info, err := os.Stat(filepath.Join(home, "sbin", name))
-		if err != nil || info.IsDir() {
-			return false
-		}
-	}
-	return true
+	return isFile(filepath.Join(home, "sbin", "rabbitmq-server")) && isFile(filepath.Join(home, "sbin", "rabbitmq-env"))
+}
+
+func isFile(path string) bool {
+	info, err := os.Stat(path)
+	return err == nil && !info.IsDir()
 }
 
 // findEpmd looks beside erl, which is where Erlang keeps it, and on the PATH.

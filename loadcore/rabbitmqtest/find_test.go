@@ -40,6 +40,35 @@ func TestFindTakesTheFolderOfTheEnvironmentOrSaysWhy(t *testing.T) {
 	}
 }
 
+// RabbitMQ 4 is looked for where make rabbitmq4 lays it, from a package's folder upwards, and brings its own Erlang.
+func TestFind4(t *testing.T) {
+	t.Setenv(RabbitMQ4Variable, "")
+	project := t.TempDir()
+	home, deep := filepath.Join(project, laidRabbitMQ4), filepath.Join(project, "cmd", "program")
+	for _, dir := range []string{filepath.Join(home, "sbin"), filepath.Join(home, "erlang"), deep} {
+		if err := os.MkdirAll(dir, 0o700); err != nil {
+			t.Fatal(err)
+		}
+	}
+	t.Chdir(deep)
+	if _, err := Find4(); !errors.Is(err, ErrNoRabbitMQ4) || !strings.Contains(err.Error(), "make rabbitmq4") {
+		t.Errorf("where there is none: %v", err)
+	}
+	for _, name := range []string{"sbin/rabbitmq-server", "sbin/rabbitmq-env", "erlang/erl", "erlang/epmd"} {
+		if err := os.WriteFile(filepath.Join(home, name), nil, 0o700); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want := Installation{Sbin: filepath.Join(home, "sbin"), Epmd: filepath.Join(home, "erlang", "epmd"), Erlang: filepath.Join(home, "erlang")}
+	if got, err := Find4(); err != nil || got != want {
+		t.Errorf("%+v, %v, want %+v", got, err, want)
+	}
+	t.Setenv(RabbitMQ4Variable, deep)
+	if _, err := Find4(); !errors.Is(err, ErrNoRabbitMQ4) || !strings.Contains(err.Error(), deep) {
+		t.Errorf("the environment names a folder without one: %v", err)
+	}
+}
+
 func TestMissingErlangIsSaid(t *testing.T) {
 	t.Setenv("PATH", t.TempDir())
 	if _, err := findEpmd(); !errors.Is(err, ErrNotInstalled) || !strings.Contains(err.Error(), "Erlang") {

@@ -49,7 +49,11 @@ func Launch(ctx context.Context, o Options) (*Node, error) {
 
 // launch starts the nodes of a rig: the first alone, then the others, which join it.
 func launch(ctx context.Context, count int, o Options) ([]*Node, error) {
-	r, err := newRig(ctx, count)
+	find := Find
+	if o.RabbitMQ4 {
+		find = Find4
+	}
+	r, err := newRig(ctx, count, find)
 	if err != nil {
 		return nil, err
 	}

@@ -46,12 +46,12 @@ type rig struct {
 }
 
 // newRig makes the folder and starts watchdog and epmd. On an error nothing is left.
-func newRig(ctx context.Context, nodes int) (r *rig, err error) {
+func newRig(ctx context.Context, nodes int, find func() (Installation, error)) (r *rig, err error) {
 	if err := platformError(); err != nil {
 		return nil, err
 	}
 	r = &rig{user: "user-" + secret(4), password: secret(16)}
-	if r.install, err = Find(); err != nil {
+	if r.install, err = find(); err != nil {
 		return nil, err
 	}
 	if err := r.startWatchdog(); err != nil {
@@ -207,8 +207,12 @@ func (r *rig) startEpmd(ctx context.Context) error {
 
 // env is the environment of the rig's processes, without what would lead RabbitMQ to another node's files.
 func (r *rig) env() []string {
+	path := os.Getenv("PATH")
+	if r.install.Erlang != "" {
+		path = r.install.Erlang + string(os.PathListSeparator) + path
+	}
 	return []string{
-		"PATH=" + os.Getenv("PATH"),
+		"PATH=" + path,
 		"HOME=" + r.dir,
 		"LANG=C.UTF-8",
 		"TMPDIR=" + r.dir,

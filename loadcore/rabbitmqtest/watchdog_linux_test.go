@@ -129,7 +129,7 @@ func TestNothingIsLeftBehindBy(t *testing.T) {
 }
 
 func TestNothingIsLeftBehindByTheRegularEnd(t *testing.T) {
-	r, err := newRig(t.Context(), 2)
+	r, err := newRig(t.Context(), 2, Find)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -30,6 +30,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	check := flags.Bool("check", false, "only look for RabbitMQ")
 	port := flags.Int("port", 0, "AMQP port (0: a free one)")
 	management := flags.Int("management-port", 0, "port of the management plugin (0: a free one)")
+	four := flags.Bool("4", false, "RabbitMQ 4, as make rabbitmq4 lays it")
 	tls := flags.Bool("tls", false, "listen for TLS as well, with certificates made for this node")
 	if err := flags.Parse(args); err != nil {
 		return 2
@@ -38,7 +39,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 		return find(stdout, stderr)
 	}
 	fmt.Fprintln(stderr, "starting RabbitMQ ...")
-	node, err := rabbitmqtest.Launch(ctx, rabbitmqtest.Options{Port: *port, ManagementPort: *management, TLS: *tls})
+	node, err := rabbitmqtest.Launch(ctx, rabbitmqtest.Options{Port: *port, ManagementPort: *management, TLS: *tls, RabbitMQ4: *four})
 	if err != nil {
 		fmt.Fprintln(stderr, err)
 		return 1
