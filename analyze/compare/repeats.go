@@ -145,7 +145,8 @@ func (c *comparison) describeEffects(k int, r *result.Repeats) string {
 	})
 	var parts []string
 	for _, m := range []*result.ComparedMetric{found[0], widest} {
-		part := fmt.Sprintf("%s from %s on", m.Name, percent(*m.Changes[k].Detectable))
+		d := *m.Changes[k].Detectable
+		part := fmt.Sprintf("%s from +%s or -%s on", m.Name, percent(d), percent(d/(1+d)))
 		if more := c.needed(k, m, r); more != "" {
 			part += " (" + more + ")"
 		}
@@ -161,15 +162,15 @@ func (c *comparison) needed(k int, m *result.ComparedMetric, r *result.Repeats) 
 	now := *m.Changes[k].Detectable
 	s := spread(&m.Values[0], &m.Values[k+1])
 	for i := len(effects) - 1; i >= 0; i-- {
-		if effects[i] >= now {
+		if effects[i] > now*0.8 { // hardly less
 			continue
 		}
 		for n := max(2, min(r.Base, r.Runs)); n <= manyRuns; n++ {
 			if leastP(n, n)*float64(max(1, r.Tests)) <= errorRate && detectable(s, n, n, r.Tests) <= effects[i] {
-				return fmt.Sprintf("from %s on with %d each", percent(effects[i]), n)
+				return fmt.Sprintf("from +%s on with %d each", percent(effects[i]), n)
 			}
 		}
-		return fmt.Sprintf("from %s on with more than %d each", percent(effects[i]), manyRuns)
+		return fmt.Sprintf("from +%s on with more than %d each", percent(effects[i]), manyRuns)
 	}
 	return ""
 }
