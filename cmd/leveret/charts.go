@@ -35,8 +35,10 @@ func checkRunCharts(o *options.ChartOptions) error {
 	return checkDrawing(o)
 }
 
+// checkDrawing is all that is not a matter of names.
 func checkDrawing(o *options.ChartOptions) error {
 	drawn := chartOptions(o)
+	drawn.Names = nil
 	if err := drawn.Check(); err != nil {
 		return fmt.Errorf("--chart-size, --chart-dpi: %w", err)
 	}
@@ -62,6 +64,7 @@ func writeCharts(r *result.Result, o *options.ChartOptions, s streams) error {
 func writeRunCharts(runs []chart.Labelled, o *options.ChartOptions, s streams) error {
 	drawn := chartOptions(o)
 	specs := chart.SpecsOfRuns(runs, drawn)
+	drawn.Names = nil // they are of single runs
 	files, err := chart.WriteSpecs(o.Charts, specs, drawn)
 	for _, f := range files {
 		fmt.Fprintln(s.err, "chart", f)

@@ -2,6 +2,7 @@ package main
 
 import (
 	"encoding/json"
+	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -54,6 +55,26 @@ func TestC060ARunWithItself(t *testing.T) {
 	}
 }
 
+// The charts are of the runs beside each other, and the page has them.
+func TestChartsOfAComparison(t *testing.T) {
+	_, _, dir := record(t, "--pmessages", "2000", "--confirm", "100")
+	charts, page := filepath.Join(t.TempDir(), "charts"), filepath.Join(t.TempDir(), "page.html")
+	code, _, stderr := invoke(t, "compare", "--quiet", "base="+dir, "again="+dir, "--charts", charts, "--chart", "runs-over-time", "--chart-format", "svg", "--output", page)
+	if code != exitOK {
+		t.Fatalf("exit %d: %s", code, stderr)
+	}
+	svg, err := os.ReadFile(filepath.Join(charts, "runs-over-time.svg"))
+	if err != nil || !strings.Contains(string(svg), "base") || !strings.Contains(string(svg), "again") {
+		t.Errorf("%v: no line of each group", err)
+	}
+	if html, err := os.ReadFile(page); err != nil || !strings.Contains(string(html), "<svg") || !strings.Contains(string(html), "One run each") {
+		t.Errorf("the page: %v", err)
+	}
+	if files, _ := os.ReadDir(charts); len(files) != 2 { // and its figures
+		t.Errorf("%v", files)
+	}
+}
+
 func TestCompareLosses(t *testing.T) {
 	_, _, sound := record(t, "--pmessages", "2000", "--confirm", "100")
 	_, _, lossy := record(t, "--pmessages", "2000", "--confirm", "100", "--faults", "drop@10-30/10")
@@ -93,6 +114,7 @@ func TestMistakesOfCompare(t *testing.T) {
 		{[]string{dir, dir, "--fail-if", "p99(confirm.service) > 10%"}, "\n  p99(confirm.service) > 10%\n                         ^"},
 		{[]string{dir, dir, "--metrics", "p99(confirm)"}, "confirm.service"},
 		{[]string{dir, dir, "--by", "queue"}, "unknown option --by"},
+		{[]string{dir, dir, "--charts", "x", "--chart", "rates"}, "--chart=rates: no chart of several runs is called so; there are runs-rates"},
 		{[]string{dir, "three=" + dir + "," + dir + "," + dir, "--fail-if", "rate(sent) < -5%"}, "no change, however large"},
 	} {
 		code, _, stderr := invoke(t, append([]string{"compare"}, c.args...)...)

@@ -34,6 +34,7 @@ var runKinds = []struct {
 	build func([]group) Spec
 }{
 	{"runs-rates", runRatesSpec},
+	{"runs-over-time", runTimesSpec},
 	{"runs-latency", runLatencySpec},
 	{"runs-percentiles-confirm", func(g []group) Spec { return runCurvesSpec(g, "confirm") }},
 	{"runs-percentiles-delivery", func(g []group) Spec { return runCurvesSpec(g, "delivery") }},
