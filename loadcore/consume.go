@@ -47,6 +47,7 @@ type consumer struct {
 	wanted    atomic.Bool  // it shall consume
 	mending   atomic.Bool  // it is being recovered, or about to be
 	mends     bool         // guarded by mending.mu: likewise
+	streak    streak       // of the goroutine that recovers it by itself
 	ended     atomic.Bool  // its channel is gone or the broker has cancelled all of it
 	begun     atomic.Int64 // when it began to consume; 0: it has not
 	lifted    atomic.Bool  // what comes is only read, no longer worked on (automatic acks)

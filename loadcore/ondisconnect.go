@@ -47,6 +47,31 @@ func (b Backoff) wait(n int) time.Duration {
 	return bound/2 + rand.N(bound/2+1)
 }
 
+// streak are losses of one connection, or one lane, that follow each other so soon that none of the recoveries between them counts:
+// a broker that takes a connection and drops it with the first message would be asked for ever.
+type streak struct {
+	since, up time.Time // of the first loss, and of the last recovery; zero: there was none
+	attempts  int
+}
+
+// begin notes a loss, and returns when to give up.
+func (s *streak) begin(p *Plan) (until time.Time) {
+	now := time.Now()
+	if s.up.IsZero() || now.Sub(s.up) > p.ReconnectDelay.Max {
+		s.since, s.attempts = now, 0
+	}
+	return s.since.Add(p.ReconnectTime)
+}
+
+// wait is how long to wait before the next attempt.
+func (s *streak) wait(p *Plan) time.Duration {
+	s.attempts++
+	return p.ReconnectDelay.wait(s.attempts - 1)
+}
+
+// recovered notes a recovery.
+func (s *streak) recovered() { s.up = time.Now() }
+
 // checkDisconnect refuses what could not be done.
 func (p *Plan) checkDisconnect() error {
 	var errs []error

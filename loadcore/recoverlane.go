@@ -39,6 +39,13 @@ func (l lanePlan) isMending() bool {
 	return l.consumer.mends
 }
 
+func (l lanePlan) streak() *streak {
+	if l.producer != nil {
+		return &l.producer.streak
+	}
+	return &l.consumer.streak
+}
+
 // end ends a lane that is not recovered any more.
 func (l lanePlan) end() {
 	if l.producer != nil {
@@ -250,11 +257,12 @@ type laneRepair struct {
 
 // run ends early where the connection is lost: its recovery takes the lane over.
 func (r *laneRepair) run() {
-	ctx, cancel := context.WithTimeout(r.eng.recovering, r.eng.plan.ReconnectTime)
+	streak := r.lane.streak()
+	ctx, cancel := context.WithDeadline(r.eng.recovering, streak.begin(r.eng.plan))
 	defer cancel()
 	c := r.lane.channel().conn
-	for n := 0; ; n++ {
-		timer := time.NewTimer(r.eng.plan.ReconnectDelay.wait(n))
+	for {
+		timer := time.NewTimer(streak.wait(r.eng.plan))
 		select {
 		case <-timer.C:
 		case <-c.dead:
@@ -262,13 +270,16 @@ func (r *laneRepair) run() {
 			return
 		case <-ctx.Done():
 			timer.Stop()
+			if r.lane.channel().doomed.Load() && !r.settle(c) {
+				return
+			}
 			r.giveUp()
 			return
 		}
 		r.done.Attempts++
 		if err := r.attempt(ctx, c); err != nil {
 			r.last = err.Error()
-		} else if r.resume(r.lane) {
+		} else if r.resumeAs(streak) {
 			r.finish()
 			return
 		}
@@ -289,24 +300,38 @@ func (r *laneRepair) attempt(ctx context.Context, c *conn) error {
 		}
 		return s.subscribe(ctx)
 	}
-	select {
-	case <-r.lane.channel().gone:
-	case <-c.dead:
+	if !r.settle(c) {
 		return c.lossReason()
 	}
-	if p := r.lane.producer; p != nil {
-		for !p.standsAside() {
-			time.Sleep(asideLook)
-		}
-	}
 	c.onReader(func() {
-		r.settleLane(&r.done, r.lane)
 		ch := newChannel(c, r.lane.channel().number)
 		ch.producer, ch.consumer = r.lane.producer, r.lane.consumer
 		ch.carry()
 		c.lanes[ch.number].Store(ch)
 	})
 	return r.restoreLane(ctx, &r.done, r.lane)
+}
+
+// settle ends what the lane has begun on its channel, which is gone; false: the connection is lost.
+func (r *laneRepair) settle(c *conn) bool {
+	select {
+	case <-r.lane.channel().gone:
+	case <-c.dead:
+		return false
+	}
+	if p := r.lane.producer; p != nil {
+		for !p.standsAside() {
+			time.Sleep(asideLook)
+		}
+	}
+	c.onReader(func() { r.settleLane(&r.done, r.lane) })
+	return true
+}
+
+// resumeAs is resume, and ends the attempts that the streak counts.
+func (r *laneRepair) resumeAs(s *streak) bool {
+	s.recovered() // before the next loss can begin
+	return r.resume(r.lane)
 }
 
 func (r *laneRepair) finish() {

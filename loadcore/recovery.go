@@ -39,6 +39,8 @@ type mending struct {
 	busy  bool           // the connection is being recovered
 	later []func()       // lanes that begin theirs when it has been
 	lanes sync.WaitGroup // lanes that are recovered by themselves
+
+	streak streak // of the goroutine that recovers the connection
 }
 
 // mends reports whether what is lost now is recovered.
@@ -104,11 +106,11 @@ type repair struct {
 }
 
 func (r *repair) run() {
-	ctx, cancel := context.WithTimeout(r.eng.recovering, r.eng.plan.ReconnectTime)
+	ctx, cancel := context.WithDeadline(r.eng.recovering, r.streak.begin(r.eng.plan))
 	defer cancel()
-	for n := 0; ; n++ {
+	for {
 		r.settle()
-		timer := time.NewTimer(r.eng.plan.ReconnectDelay.wait(n))
+		timer := time.NewTimer(r.streak.wait(r.eng.plan))
 		select {
 		case <-timer.C:
 		case <-ctx.Done():
@@ -221,6 +223,7 @@ func (r *repair) finish(later []lanePlan) bool {
 		return false
 	}
 	r.busy = false
+	r.streak.recovered()
 	r.done.RecoveredNS = r.eng.clock.Now()
 	r.eng.rec.Connection(&event.Connection{At: r.done.RecoveredNS, Connection: c.number, State: event.Recovered, Producer: event.NoLane, Consumer: event.NoLane, Text: r.done.Describe()})
 	r.eng.recovered(r.done)

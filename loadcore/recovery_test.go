@@ -242,6 +242,29 @@ func TestCancelledConsumerSubscribesAgain(t *testing.T) {
 	}
 }
 
+// A broker that closes the channel with every message, as LavinMQ does when its disk is full, is not asked for ever: the attempts get
+// rarer, and end in time, with the broker's text; the messages are in doubt.
+func TestChannelThatIsClosedEachTime(t *testing.T) {
+	noLeaks(t)
+	const text = "PRECONDITION_FAILED - disk alarm"
+	var closed atomic.Int64
+	ep := startStub(t, &stub{onMessage: func(c *stubConn, m stubMessage) {
+		closed.Add(1)
+		c.tags[m.channel] = 0
+		c.method(m.channel, &wire.ChannelClose{ReplyCode: 406, ReplyText: text})
+	}})
+	plan := recovering(oneQueue(ep, "q", []manifest.Producer{{Size: 12, Confirm: 1, Limit: 1000}}, nil))
+	plan.ReconnectDelay, plan.ReconnectTime = Backoff{Min: time.Millisecond, Max: 100 * time.Millisecond}, 400*time.Millisecond
+	out, rec := runPlan(t, plan)
+	if len(out.Failures) != 1 || out.Failures[0].Code != 406 || !strings.Contains(out.Failures[0].Text, text) || out.Failures[0].Producer == nil {
+		t.Errorf("failures %+v", out.Failures)
+	}
+	// Waits of up to 1, 2, 4 ... 64, 100, 100 ... ms, at least half of each: 63 ms for the first seven, and 50 ms for each one more
+	if n := closed.Load(); n != out.Sent || out.InDoubt != n || n < 3 || n > 7+8 || len(rec.fates()) != int(n) {
+		t.Errorf("closed %d times; %+v", n, *out)
+	}
+}
+
 // What cannot be recovered in time ends, and says why.
 func TestRecoveryIsGivenUp(t *testing.T) {
 	noLeaks(t)

@@ -125,13 +125,21 @@ func (e *engine) redeclareQueue(ctx context.Context, ch *channel, queue int) err
 	}
 	if now := answer.(*wire.QueueDeclareOk).Queue; now != name {
 		e.renaming.note(queue, now, false)
-		for i := range ch.consumer.queues {
-			if s := &ch.consumer.queues[i]; int(s.queue) == queue {
-				s.name = now
-			}
-		}
+		ch.conn.onReader(func() { ch.consumer.rename(queue, now) })
 	}
 	return nil
+}
+
+// rename is what the connection's reader does about a queue that has another name.
+func (s *consumer) rename(queue int, name string) {
+	for i := range s.queues {
+		if q := &s.queues[i]; int(q.queue) == queue {
+			q.name = name
+		}
+	}
+	if s.polls != nil {
+		s.polls.gets = newPolls(s).gets
+	}
 }
 
 func (r *renaming) note(queue int, name string, gone bool) {

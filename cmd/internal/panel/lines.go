@@ -55,6 +55,12 @@ func (l *lineWriter) show(now time.Time, c loadcore.Counts) {
 	if c.Blocked > 0 {
 		fmt.Fprintf(&b, "  blocked %d", c.Blocked)
 	}
+	if c.Connections < c.Planned && c.Phase < loadcore.PhaseClosing {
+		fmt.Fprintf(&b, "  %d of %d connections open", c.Connections, c.Planned)
+	}
+	if c.InDoubt > 0 {
+		fmt.Fprintf(&b, "  in doubt %s", result.Group(c.InDoubt))
+	}
 	if name := phaseNames[c.Phase]; name != "" {
 		b.WriteString("  " + name)
 	}

@@ -35,7 +35,12 @@ func (p *layout) addQueues() {
 
 func (p *layout) addConnections() {
 	state := fmt.Sprintf("%s of %s open", result.Group(int64(p.open)), result.Group(int64(p.planned)))
-	if p.blocked == 0 {
+	switch {
+	case p.blocked > 0:
+	case p.open < p.planned && !p.ended:
+		p.labelled(rankStanding, "connections", span{state, styleWarn})
+		return
+	default:
 		p.labelled(rankMore, "connections", span{text: state})
 		return
 	}
