@@ -22,26 +22,27 @@ func (d *drawing) point(panel draw.Canvas, p Point) vg.Point {
 	return vg.Point{X: panel.X(d.s.X.place(p.X)), Y: panel.Y(d.s.Y.place(p.Y))}
 }
 
-func (d *drawing) drawGrid(panel draw.Canvas) {
-	for _, minor := range []bool{true, false} { // major lines above the minor ones
-		style := draw.LineStyle{Color: rgb(d.th.Grid), Width: 0.6 * d.unit}
-		if minor {
-			style = draw.LineStyle{Color: rgb(d.th.Fainter), Width: 0.5 * d.unit}
-		}
-		for _, t := range d.s.Y.gridTicks() {
-			if (t.Label == "") == minor {
-				y := panel.Y(d.s.Y.place(t.At))
-				d.c.StrokeLine2(style, panel.Min.X, y, panel.Max.X, y)
-			}
-		}
-		for _, t := range d.s.X.Ticks {
-			if (t.Label == "") == minor {
-				x := panel.X(d.s.X.place(t.At))
-				d.c.StrokeLine2(style, x, panel.Min.Y, x, panel.Max.Y)
-			}
+// drawGrid draws the lines at the ticks without a label, or those at the others, and the axis.
+func (d *drawing) drawGrid(panel draw.Canvas, minor bool) {
+	style := draw.LineStyle{Color: rgb(d.th.Grid), Width: 0.6 * d.unit}
+	if minor {
+		style = draw.LineStyle{Color: rgb(d.th.Fainter), Width: 0.5 * d.unit}
+	}
+	for _, t := range d.s.Y.gridTicks() {
+		if (t.Label == "") == minor {
+			y := panel.Y(d.s.Y.place(t.At))
+			d.c.StrokeLine2(style, panel.Min.X, y, panel.Max.X, y)
 		}
 	}
-	d.c.StrokeLine2(draw.LineStyle{Color: rgb(d.th.Axis), Width: 0.8 * d.unit}, panel.Min.X, panel.Min.Y, panel.Max.X, panel.Min.Y)
+	for _, t := range d.s.X.Ticks {
+		if (t.Label == "") == minor {
+			x := panel.X(d.s.X.place(t.At))
+			d.c.StrokeLine2(style, x, panel.Min.Y, x, panel.Max.Y)
+		}
+	}
+	if !minor {
+		d.c.StrokeLine2(draw.LineStyle{Color: rgb(d.th.Axis), Width: 0.8 * d.unit}, panel.Min.X, panel.Min.Y, panel.Max.X, panel.Min.Y)
+	}
 }
 
 // drawTicks sets the labels of both axes and the name of the x axis.

@@ -125,8 +125,9 @@ func (d *drawing) body() vg.Rectangle {
 	}
 	p.Max.Y = d.top
 	d.drawSpans(p)
+	d.drawGrid(p, true) // below the bands, where many lines would be a hatching
 	d.drawBands(p)
-	d.drawGrid(p)
+	d.drawGrid(p, false)
 	d.drawCells(p)
 	d.drawBars(p)
 	d.drawRows(p)
