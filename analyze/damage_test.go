@@ -26,7 +26,7 @@ func smallCapture(t testing.TB, compression string, lost bool) (string, *result.
 // captureOf is the same of 6 times so many messages.
 func captureOf(t testing.TB, messages int, compression string, lost bool) (string, *result.Result) {
 	t.Helper()
-	r := recordWith(t, plan(1, 1), capture.Options{Shards: 1, Compression: compression, FlushInterval: 4 * time.Millisecond})
+	r := recordWith(t, managed(1, 1), capture.Options{Shards: 1, Compression: compression, FlushInterval: 4 * time.Millisecond})
 	const lostOne = 120
 	n := uint64(messages)
 	for i := range uint64(6) {
@@ -39,6 +39,10 @@ func captureOf(t testing.TB, messages int, compression string, lost bool) (strin
 			}
 		}
 		r.ackAll(0, at+3*ms)
+		r.w.BrokerQueue(said(at, event.None, 0, int64(i*n), 0, 0, 0, 0))
+		r.w.BrokerQueue(said(at, 0, 0, int64(i*n), 0, 0, 0, 0))
+		r.w.BrokerNode(&event.BrokerNode{At: epoch + at, Running: 1})
+		r.w.BrokerConnections(&event.BrokerConnections{At: epoch + at, Total: 2, Looked: 2, Running: 2})
 		time.Sleep(8 * time.Millisecond) // so that the flusher makes batches
 	}
 	r.w.Connection(&event.Connection{At: epoch, State: event.Open, Producer: event.NoLane, Consumer: event.NoLane, Text: "open"})
