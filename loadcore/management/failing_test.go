@@ -27,7 +27,7 @@ func served(t *testing.T, answer http.HandlerFunc) string {
 	return s.URL
 }
 
-// spoken is a port at which something is said at once, or nothing.
+// spoken is a port at which something is said to whoever speaks first, or nothing.
 func spoken(t *testing.T, say string) string {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
@@ -42,7 +42,7 @@ func spoken(t *testing.T, say string) string {
 				return
 			}
 			t.Cleanup(func() { conn.Close() })
-			if say != "" {
+			if _, err := conn.Read(make([]byte, 4096)); err == nil && say != "" {
 				fmt.Fprint(conn, say)
 				conn.Close()
 			}
