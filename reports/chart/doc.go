@@ -1,7 +1,8 @@
-// Package chart draws a result.Result: rates over time, latency over time, latency by percentile.
+// Package chart draws a result.Result: rates, backlog and latency over time, latency by percentile, as a distribution and as a heat map,
+// how members of the run differ, what the tool was busy with; and several results beside each other (SpecsOfRuns).
 //
 // It works in two steps that know nothing of each other. Pure functions turn the result into Specs: plain data with the
-// title, caption, axes with their ticks, lines with their gaps, shaded spans and events, all in the units of the axes, colours
+// title, caption, axes with their ticks, lines with their gaps and other layers, shaded spans and events, all in the units of the axes, colours
 // by name. A renderer then draws any Spec with gonum/plot, in a Theme (light, dark, print) and a format (SVG, PNG, PDF, EPS,
 // TeX). What a chart says is decided and tested in the Spec; how it looks is decided in Theme and renderer.
 //

@@ -24,7 +24,10 @@ func TestAllKindsGolden(t *testing.T) {
 
 // Every kind comes out in every format and style, names its data as CSV, and without data says why.
 func TestAllKindsAreDrawn(t *testing.T) {
-	for _, s := range slices.Concat(Specs(everything(), Options{Names: Names()}), SpecsOfRuns(severalRuns(), Options{})) {
+	for i, s := range slices.Concat(Specs(everything(), Options{Names: Names()}), SpecsOfRuns(severalRuns(), Options{})) {
+		if b := encode(t, s, Formats[1+i%(len(Formats)-1)], Options{DPI: 60, Style: Styles[i%len(Styles)]}); len(b) == 0 || len(b) > 2_000_000 {
+			t.Errorf("%s has %d bytes", s.Name, len(b))
+		}
 		for _, style := range Styles {
 			svg := string(encode(t, s, "svg", Options{Style: style}))
 			if strings.Contains(svg, "NaN") || s.NoData == "" && strings.Contains(svg, "no data") {

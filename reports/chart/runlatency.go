@@ -3,6 +3,7 @@ package chart
 import (
 	"math"
 	"slices"
+	"strings"
 
 	"leveret/analyze/result"
 )
@@ -269,7 +270,12 @@ func rateLatencySpec(groups []group) Spec {
 		return s
 	}
 	s.Table = runLatencyTable(groups, what, from)
-	s.Caption = runCaption(groups, repeatsNote(groups, "mark"), meaning(from), latencyMessages(groups, what, from), boundsNote(layers))
+	joined := "joined in the order of their rates"
+	if w, ok := findSweep(groups); ok {
+		name, _, _ := strings.Cut(w.name, " (")
+		joined = "joined in the order of the " + name
+	}
+	s.Caption = runCaption(groups, repeatsNote(groups, "mark"), joined, meaning(from), latencyMessages(groups, what, from), boundsNote(layers))
 	return s
 }
 

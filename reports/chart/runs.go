@@ -197,13 +197,6 @@ func (a among) highest() float64 {
 	return a.middle
 }
 
-func (a among) lowest() float64 {
-	if a.low != nil {
-		return *a.low
-	}
-	return a.middle
-}
-
 // repeatsNote explains bars or dots and their intervals.
 func repeatsNote(groups []group, what string) string {
 	if slices.ContainsFunc(groups, func(g group) bool { return len(g.runs) > 1 }) {

@@ -147,7 +147,7 @@ func TestOverloadAgainstLatency(t *testing.T) {
 	if got := xy(s.Dots[0]); got != "1000 1, 1800 2, 1500 7, " || !s.Dots[0].Dots[2].Bound {
 		t.Errorf("medians %s", got)
 	}
-	if c := strings.Join(s.Caption, " "); !strings.Contains(c, "triangles: at least so much") {
+	if c := strings.Join(s.Caption, " "); !strings.Contains(c, "triangles: at least so much") || !strings.Contains(c, "joined in the order of the offered rate") {
 		t.Errorf("caption %s", c)
 	}
 }
