@@ -12,6 +12,7 @@ import (
 	"leveret/analyze/result"
 	"leveret/cmd/internal/options"
 	"leveret/cmd/internal/panel"
+	"leveret/cmd/internal/suite"
 	"leveret/reports"
 	"leveret/reports/chart"
 )
@@ -59,6 +60,9 @@ func runCompare(ctx context.Context, args []string, s streams) (int, error) {
 	if err := errors.Join(o.Report.Check(), checkRunCharts(&o.Report.ChartOptions), readable(&o.Report, s)); err != nil {
 		return usage(err)
 	}
+	if l := newLoader(o, s); len(words) > 1 && !slices.ContainsFunc(words, func(w string) bool { return !suite.IsSuite(w) }) {
+		return compareSuites(ctx, words, l, o, s)
+	}
 	sources, err := groupsOf(words)
 	if err != nil {
 		return usage(err)
@@ -66,7 +70,7 @@ func runCompare(ctx context.Context, args []string, s streams) (int, error) {
 	if len(sources) < 2 {
 		return usage(fmt.Errorf("%s is a single group of %s: give one to compare it with", sources[0].label, result.Plural(int64(len(sources[0].runs)), "run")))
 	}
-	l := loader{options: o, compare: compare.Options{Metrics: o.Metrics, FailIf: o.FailIf, ByEstimate: o.FailBy == options.FailByEstimate}, streams: s}
+	l := newLoader(o, s)
 	groups, err := l.load(ctx, sources)
 	switch {
 	case ctx.Err() != nil:
@@ -90,6 +94,10 @@ func runCompare(ctx context.Context, args []string, s streams) (int, error) {
 		}
 	}
 	return judgeComparison(c, o.Report.Strict, s.err), nil
+}
+
+func newLoader(o *options.Compare, s streams) *loader {
+	return &loader{options: o, compare: compare.Options{Metrics: o.Metrics, FailIf: o.FailIf, ByEstimate: o.FailBy == options.FailByEstimate}, streams: s}
 }
 
 // labelled are the runs of all groups, for charts.

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"leveret/capture/manifest"
+	"leveret/cmd/internal/suite"
 )
 
 // source is one group of runs to be read: each run with the directories of its captures.
@@ -91,8 +92,11 @@ func exists(path string) bool {
 	return err == nil
 }
 
-// variantsOf are the groups of a directory that leveret run --repeat made; nil for another one.
+// variantsOf are the groups of a directory that leveret run --repeat made, or those of a suite: its rows; nil for another one.
 func variantsOf(dir string) ([]source, error) {
+	if suite.IsSuite(dir) {
+		return rowsOfSuite(dir)
+	}
 	index, err := readRepeats(dir)
 	if index == nil || err != nil {
 		return nil, err

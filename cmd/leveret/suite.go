@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -156,6 +157,12 @@ func (c *suiteRun) check() error {
 
 // run runs the suite, and makes its tables of whatever was run.
 func (c *suiteRun) run(ctx context.Context) (int, error) {
+	if c.record != nil && c.record.Finished(c.rows) { // only its tables are made again
+		return c.finish(ctx)
+	}
+	if err := c.aimedAgain(); err != nil {
+		return 0, &options.UsageError{Command: "suite", Err: err}
+	}
 	brokers, err := c.meet(ctx)
 	if err != nil {
 		return exitCodeOf(ctx.Err() != nil, exitFailed), err
@@ -171,11 +178,32 @@ func (c *suiteRun) run(ctx context.Context) (int, error) {
 		Dir: c.dir, Suite: c.suite, Record: c.record, Rows: c.rows, Program: []string{self},
 		Environ: c.aims.environ, Prepare: c.prepare, Judge: c.judge, Progress: newSuiteProgress(c.streams, c.options.Quiet),
 	}
-	err = r.Run(ctx)
-	interrupted := ctx.Err() != nil
-	if err != nil && !interrupted {
+	if err = r.Run(ctx); err != nil && ctx.Err() == nil {
 		return exitFailed, err
 	}
+	return c.finish(ctx)
+}
+
+// aimedAgain holds the addresses of a suite that goes on against those that it began with, which were kept without passwords.
+func (c *suiteRun) aimedAgain() error {
+	if c.record == nil {
+		return nil
+	}
+	for name, was := range c.record.Brokers {
+		uri := c.aims.of(c.aims.uris, name)
+		if was.URI != "" && uri == "" {
+			return fmt.Errorf("--resume=%s: target %s was %s: give its address again, as --uri or in LEVERET_URI", c.dir, name, was.URI)
+		}
+		if is := redactURI(uri); is != was.URI {
+			fmt.Fprintf(c.err, "note: target %s was %s, and is %s now\n", name, cmp.Or(was.URI, "the embedded broker"), is)
+		}
+	}
+	return nil
+}
+
+// finish makes the tables of what was run, and judges it.
+func (c *suiteRun) finish(ctx context.Context) (int, error) {
+	c.record.Attach(c.rows)
 	tables, err := c.record.Tables(c.rows, c.record.Kept(c.dir))
 	if err != nil {
 		return exitFailed, err
@@ -183,7 +211,7 @@ func (c *suiteRun) run(ctx context.Context) (int, error) {
 	if err := c.output(tables); err != nil {
 		return exitFailed, err
 	}
-	if interrupted {
+	if ctx.Err() != nil {
 		fmt.Fprintf(c.err, "interrupted; leveret suite --resume %s goes on\n", c.dir)
 		return exitInterrupted, nil
 	}

@@ -72,6 +72,10 @@ func TestSuite(t *testing.T) {
 	if code != exitOK || again != stdout {
 		t.Errorf("exit %d\n%s\nwas\n%s\n%s", code, again, stdout, stderr)
 	}
+	code, again, stderr = invoke(t, "compare", dir, dir) // row by row
+	if code != exitOK || strings.Count(again, "==== Size 12 [a-01-12]") != 1 || strings.Count(again, "==== ") != 2 || !strings.Contains(again, "2 runs") {
+		t.Errorf("exit %d\n%s\n%s", code, again, stderr)
+	}
 	code, again, stderr = invoke(t, "suite", "--resume", dir)
 	if code != exitOK || again != stdout || strings.Contains(stderr, "begins") {
 		t.Errorf("exit %d, what was run is run again\n%s", code, stderr)
@@ -235,7 +239,11 @@ tables:
 			t.Errorf("%s are left: %v", kind, left)
 		}
 	}
-	checkNowhere(t, node.Password(), dir, stdout+stderr)
+	code, _, stderr2 := invoke(t, "suite", "--resume", dir)
+	if code != exitUsage || !strings.Contains(stderr2, "give its address again") {
+		t.Errorf("exit %d, resumed without an address\n%s", code, stderr2)
+	}
+	checkNowhere(t, node.Password(), dir, stdout+stderr+stderr2)
 }
 
 // checkNowhere looks for a secret in files and a text.

@@ -257,3 +257,18 @@ func (s *Setup) describe(queues int) string {
 	}
 	return strings.Join(parts, ", ")
 }
+
+// Finished: everything was run that can be.
+func (r *Record) Finished(rows []*Row) bool {
+	for _, run := range r.Runs {
+		if run.State != Done {
+			return false
+		}
+	}
+	for _, row := range rows {
+		if row.Table.adaptive() {
+			return false // what it still leads to is known when it is run
+		}
+	}
+	return len(r.Runs) > 0
+}
