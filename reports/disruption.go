@@ -24,7 +24,7 @@ func (p *page) disruption(r *result.Result) {
 		text += ", the last at " + at(d.LastNS)
 	}
 	add("losses", text+fmt.Sprintf(", after %s to connect; at least one was away for %s", result.Plural(d.Attempts, "attempt"), seconds(d.DownNS)))
-	if d.StandstillNS != nil {
+	if d.StandstillNS != nil && d.StandstillFromNS != nil {
 		add("standstill", fmt.Sprintf("nothing was confirmed or received for %s from %s on", seconds(*d.StandstillNS), at(*d.StandstillFromNS)))
 	}
 	if d.CaughtUpNS != nil {

@@ -93,5 +93,10 @@ func TestNoResultPanics(t *testing.T) {
 		if !json.Valid(jsonOf(t, &r)) {
 			t.Fatalf("seed %d: not JSON", seed)
 		}
+		if seed%4 == 0 {
+			for _, f := range forms {
+				f.of(t, &r)
+			}
+		}
 	}
 }
