@@ -246,22 +246,24 @@ func rateOr(v *float64) string {
 	return rate(*v)
 }
 
-// clientRates are what the client sent and received a second in the intervals whose middle lies in a span; nil where there are none.
+// clientRates are what the client sent and received a second in a span, taking events as even within an interval; nil where
+// no interval has a part in it.
 func clientRates(r *result.Result, from, to int64) (sent, received *float64) {
-	var ns, sentN, receivedN int64
+	var ns, sentN, receivedN float64
 	for i := range r.Intervals {
 		in := &r.Intervals[i]
-		if middle := in.StartNS + span(in.StartNS, in.EndNS)/2; middle <= from || middle > to || in.EndNS <= in.StartNS {
+		length, part := float64(span(in.StartNS, in.EndNS)), float64(span(max(in.StartNS, from), min(in.EndNS, to)))
+		if length <= 0 || part <= 0 {
 			continue
 		}
-		ns += span(in.StartNS, in.EndNS)
-		sentN += in.Sent
-		receivedN += in.Received
+		ns += part
+		sentN += float64(in.Sent) * part / length
+		receivedN += float64(in.Received) * part / length
 	}
 	if ns <= 0 {
 		return nil, nil
 	}
-	s, v := float64(sentN)/(float64(ns)/1e9), float64(receivedN)/(float64(ns)/1e9)
+	s, v := sentN/(ns/1e9), receivedN/(ns/1e9)
 	return &s, &v
 }
 
