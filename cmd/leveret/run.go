@@ -315,9 +315,10 @@ func (r *recording) captured(ctx context.Context, peer manifest.Broker) (bool, e
 	unwatchBroker := r.watchBroker(writer, &peer)
 	recorder, stop := r.watch(writer, peer)
 	leave := r.meetInstances()
+	endHooks := r.startHooks()
 	outcome, runErr := loadcore.Run(ctx, r.plan, recorder)
 	stop(outcome)
-	problems := unwatchBroker()
+	problems := append(unwatchBroker(), endHooks()...)
 	leave()
 	r.outcome.Outcome = outcome
 	final := *start

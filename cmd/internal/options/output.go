@@ -51,7 +51,7 @@ func (r *Run) recordOptions(d dialect) []*Option {
 		{Name: "fsync", Group: groupRecord, value: toggle(&r.Fsync, false), Help: "force each batch to the disk, so that the record survives a power loss"},
 	}
 	if !d.perfTest {
-		rows = append(rows, r.repeatOptions()...)
+		rows = append(append(rows, r.repeatOptions()...), r.hookOption())
 	}
 	return rows
 }

@@ -98,6 +98,7 @@ type Run struct {
 	ExitWhen             string // "", idle, empty
 
 	Recovery
+	Hooks []Hook
 
 	Time            time.Duration
 	ConfirmTimeout  time.Duration

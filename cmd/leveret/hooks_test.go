@@ -1,0 +1,45 @@
+//go:build !windows
+
+package main
+
+import (
+	"strings"
+	"testing"
+)
+
+// Commands run at their times of the run; when they began and ended and their exit codes are marks; what fails, and what the run did not
+// wait for, is said.
+func TestHooks(t *testing.T) {
+	r, code, dir := record(t, "--queue", "q", "--rate", "200", "--time", "1", "--hook", "0.2: test -d / && exit 7", "--hook", "300ms: true", "--hook", "60: true", "--hook", "0.4: sleep 100")
+	if code != exitOK {
+		t.Fatalf("exit %d", code)
+	}
+	var got []string
+	for _, m := range r.Marks {
+		if m.From != "hook" || m.AtNS < r.Config.StartedNS {
+			t.Errorf("%+v", m)
+		}
+		got = append(got, m.Text)
+	}
+	marks := strings.Join(got, "\n")
+	for _, want := range []string{"began: test -d / && exit 7", "exit status 7: test -d", "began: true", "exit code 0: true", "began: sleep 100", "ended, as the run was over: sleep 100"} {
+		if !strings.Contains(marks, want) {
+			t.Errorf("%q is not among the marks:\n%s", want, marks)
+		}
+	}
+	if len(got) != 6 {
+		t.Errorf("%d marks:\n%s", len(got), marks)
+	}
+	notes := strings.Join(r.Notes, "\n")
+	for _, want := range []string{"--hook at 200ms failed, exit status 7", "--hook at 1m0s was not run", "--hook at 400ms was ended"} {
+		if !strings.Contains(notes, want) {
+			t.Errorf("%q is not among the notes:\n%s", want, notes)
+		}
+	}
+	if m, err := readManifest(dir); err != nil || strings.Contains(m.Options["hook"], "exit 7") {
+		t.Errorf("%v %v", err, m.Options["hook"])
+	}
+	if code, _, stderr := invoke(t, "run", "--hook", "soon: true"); code != exitUsage || !strings.Contains(stderr, "must begin with a time") {
+		t.Errorf("%d %s", code, stderr)
+	}
+}

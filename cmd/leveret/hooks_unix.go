@@ -1,0 +1,5 @@
+//go:build !windows
+
+package main
+
+const shellName, shellFlag = "/bin/sh", "-c"
