@@ -90,8 +90,11 @@ func merge(spans []Span, gap float64) []Span {
 
 func spanLabel(s Span) string {
 	label := strings.ReplaceAll(s.Kind, "_", " ")
-	if label == "" {
+	switch label {
+	case "":
 		label = "marked"
+	case "lost": // a connection, not messages
+		label = "connection lost"
 	}
 	if s.Count > 1 {
 		label += " (" + result.Group(int64(s.Count)) + ")"

@@ -260,7 +260,7 @@ func TestSpans(t *testing.T) {
 		{FromNS: at(20), ToNS: at(30), Kind: "lost"}, {FromNS: at(4), ToNS: at(3), Kind: "blocked"},
 	}
 	want := []Span{
-		{8, 10, "drain", "drain", 1}, {2, 3.5, "blocked", "blocked (2)", 2}, {5, 6, "blocked", "blocked", 1}, {9.9, 10, "lost", "lost", 1},
+		{8, 10, "drain", "drain", 1}, {2, 3.5, "blocked", "blocked (2)", 2}, {5, 6, "blocked", "blocked", 1}, {9.9, 10, "lost", "connection lost", 1},
 		{0, 0.5, "recorder_stall", "recorder stall", 1},
 	}
 	if got := spans(r, newTimeline(r)); !slices.Equal(got, want) {
