@@ -120,6 +120,9 @@ func (c *cell) meanBy(sums []quantile.Span, spanNS int64) *result.Confidence {
 		half = quantile.Student(spread.Batches-1) * deviation / math.Sqrt(effective)
 	}
 	low, high := c.moments.Mean()-half, c.moments.Mean()+half
+	if c.moments.Negative() == 0 {
+		low = max(0, low)
+	}
 	x.LowNS, x.HighNS = &low, &high
 	return x
 }
