@@ -129,7 +129,7 @@ func TestCompareWindowsThroughRabbitMQ(t *testing.T) {
 	t.Setenv(asMain, "1")
 	uri := rabbitmqtest.Shared(t).URI(t)
 	dir := filepath.Join(t.TempDir(), "windows")
-	code, _, stderr := invoke(t, "run", "--uri", uri, "--time", "0.5", "--repeat", "4", "--capture", dir, "--autoack", "--no-analyze",
+	code, _, stderr := invoke(t, "run", "--uri", uri, "--time", "0.3", "--repeat", "4", "--capture", dir, "--autoack", "--no-analyze",
 		"--variant", "w1: --confirm 1", "--variant", "w1000: --confirm 1000")
 	if code != exitOK {
 		t.Fatalf("exit %d\n%s", code, stderr)
