@@ -124,10 +124,11 @@ func (d *drawing) body() vg.Rectangle {
 		d.top -= 4 * d.unit // the uppermost tick's label keeps off the axis' name
 	}
 	p.Max.Y = d.top
-	d.drawSpans(p)
+	d.drawSpans(p, false)
 	d.drawGrid(p, true) // below the bands, where many lines would be a hatching
 	d.drawBands(p)
 	d.drawGrid(p, false)
+	d.drawSpans(p, true) // above the bands, which would hide a short one
 	d.drawCells(p)
 	d.drawBars(p)
 	d.drawRows(p)

@@ -8,27 +8,26 @@ import (
 // thinnest is the width to which a span that is shorter is widened, so that it can be seen.
 const thinnest = 1.6
 
-// drawSpans fills the spans and, once all are filled, draws their edges.
-func (d *drawing) drawSpans(panel draw.Canvas) {
-	for _, edges := range []bool{false, true} {
-		for _, s := range d.s.Spans {
-			from, to := panel.X(d.s.X.place(s.From)), panel.X(d.s.X.place(s.To))
-			shade := d.th.Shades[shadeName(s.Kind)]
-			instant := to-from < thinnest*d.unit
-			if instant {
-				to = min(from+thinnest*d.unit, d.c.Max.X)
-				shade = Shade{Fill: shade.Edge, Edge: shade.Edge}
-			}
-			switch {
-			case !edges:
-				d.fillShade(from, to, panel.Min.Y, panel.Max.Y, shade)
-			default:
-				// A bar along the upper edge ties the span to its name.
-				d.fillBox(from, to, panel.Max.Y, panel.Max.Y+1.8*d.unit, shade.Edge)
-				if !instant {
-					d.boxEdges(from, to, panel.Min.Y, panel.Max.Y, s.Kind)
-				}
-			}
+// drawSpans fills the spans, or draws their edges.
+func (d *drawing) drawSpans(panel draw.Canvas, edges bool) {
+	for _, s := range d.s.Spans {
+		from, to := panel.X(d.s.X.place(s.From)), panel.X(d.s.X.place(s.To))
+		shade := d.th.Shades[shadeName(s.Kind)]
+		instant := to-from < thinnest*d.unit
+		if instant {
+			to = min(from+thinnest*d.unit, d.c.Max.X)
+			shade = Shade{Fill: shade.Edge, Edge: shade.Edge}
+		}
+		if !edges || instant { // an instant is all edge
+			d.fillShade(from, to, panel.Min.Y, panel.Max.Y, shade)
+		}
+		if !edges {
+			continue
+		}
+		// A bar along the upper edge ties the span to its name.
+		d.fillBox(from, to, panel.Max.Y, panel.Max.Y+1.8*d.unit, shade.Edge)
+		if !instant {
+			d.boxEdges(from, to, panel.Min.Y, panel.Max.Y, s.Kind)
 		}
 	}
 }
