@@ -79,7 +79,7 @@ func Find4() (Installation, error) {
 }
 
 // laidRabbitMQ4 is where `make rabbitmq4` lays it, in the project's folder.
-const laidRabbitMQ4 = "bin/rabbitmq4/home"
+const laidRabbitMQ4 = "bin/rabbitmq4/server"
 
 // installationIn is the one of a folder. An Erlang of its own stands in the folder erlang.
 func installationIn(home string) (Installation, error) {
