@@ -51,7 +51,7 @@ func together(before, b kind) bool {
 // shortTitle cuts a heading where it begins to go into detail.
 func shortTitle(text string) (title, more string) {
 	at := len(text)
-	for _, cut := range []string{" (", ", ", " over ", " of ", ". "} {
+	for _, cut := range []string{" (", ", ", ": ", " over ", " of ", ". "} {
 		if i := strings.Index(text, cut); i > 0 {
 			at = min(at, i)
 		}

@@ -18,6 +18,8 @@ const (
 	boxStep    = 50
 	columnStep = 290
 	drawingTop = 34
+	boxText    = 23 // characters that fit in a line of a box
+	boxBelow   = 27 // and in the smaller one below it
 )
 
 // box of the drawing.
@@ -70,7 +72,7 @@ func (p *page) topologyColumns(t *result.Topology) [4]nodes {
 			return none, none
 		}
 		name = p.clean(name)
-		return elide(name, 26), name
+		return name, name
 	}
 	return [4]nodes{
 		columnOf("Producers", t.ProducersTotal, "groups of producers", func(i int) box {
@@ -78,7 +80,7 @@ func (p *page) topologyColumns(t *result.Topology) [4]nodes {
 			b := box{text: result.Plural(int64(g.Count), "producer"), below: "no routing key"}
 			if g.RoutingKey != "" {
 				key := p.clean(g.RoutingKey)
-				b.full, b.below = key, "key "+elide(key, 26)
+				b.full, b.below = key, "key "+elide(key, 21)
 			}
 			if g.Keys > 1 {
 				b.below += fmt.Sprintf(" and %d more", g.Keys-1)
@@ -122,9 +124,9 @@ func (p *page) boundWith(t *result.Topology, queue int) string {
 	case first == "":
 		return ""
 	case more > 0:
-		return fmt.Sprintf("key %s and %d more", elide(p.clean(first), 12), more)
+		return fmt.Sprintf("key %s and %d more", elide(p.clean(first), 8), more)
 	}
-	return "key " + elide(p.clean(first), 18)
+	return "key " + elide(p.clean(first), 13)
 }
 
 // topologyEdges joins the boxes, each pair once. An exchange whose routes are not known is joined to a queue by a dashed line.
@@ -218,7 +220,7 @@ func (x *box) draw(b *strings.Builder, left, top int) {
 	y := top + 24
 	if x.below != "" {
 		y = top + 16
-		fmt.Fprintf(b, `<text class="sub" x="%d" y="%d">%s</text>`, left+9, top+31, template.HTMLEscapeString(x.below))
+		fmt.Fprintf(b, `<text class="sub" x="%d" y="%d">%s</text>`, left+9, top+31, template.HTMLEscapeString(elide(x.below, boxBelow)))
 	}
-	fmt.Fprintf(b, `<text x="%d" y="%d">%s</text></g>`, left+9, y, template.HTMLEscapeString(x.text))
+	fmt.Fprintf(b, `<text x="%d" y="%d">%s</text></g>`, left+9, y, template.HTMLEscapeString(elide(x.text, boxText)))
 }
