@@ -94,7 +94,11 @@ func (l *Ledger) intactOne(r *DeliveryRows, k int, p *producer, pg *page, a *arr
 		l.total.repeated++
 		// With automatic acks the first delivery was its own ack; else only a clear flag proves that the broker did not
 		// mean to repeat a message whose ack it may not have seen.
-		if !flagged || l.x.dests[d].automatic {
+		switch {
+		case flagged && !l.x.dests[d].automatic:
+		case !flagged && a.early != nil && testBit(a.early, slot):
+			a.early[slot>>6] &^= 1 << (slot & 63) // the delivery that the other one repeats, read later from a connection that was about to go
+		default:
 			c.duplicates++
 			l.suspected(p, seq, d, 1, 0)
 			l.note(&l.total.duplicateFirst, l.exampleOf(r, k, p, d))
@@ -103,6 +107,12 @@ func (l *Ledger) intactOne(r *DeliveryRows, k int, p *producer, pg *page, a *arr
 	}
 	setBit(a.intact, slot)
 	c.unique++
+	if flagged && l.x.lossy && !l.x.dests[d].automatic {
+		if a.early == nil {
+			a.early = l.arena.bits(l.words)
+		}
+		setBit(a.early, slot)
+	}
 	if seq+1 < ln.next && !flagged && !l.x.dests[d].unordered {
 		c.outOfOrder++
 		l.suspected(p, seq, d, 0, 1)

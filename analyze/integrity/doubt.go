@@ -47,6 +47,11 @@ type suspected struct {
 // maxSuspects bounds the memory for them: some 20 MiB.
 const maxSuspects = 1 << 18
 
+// mayHaveLost tells whether connections may have been lost.
+func mayHaveLost(m *manifest.Manifest) bool {
+	return m == nil || m.Outcome == nil || len(m.Outcome.Failures)+len(m.Outcome.Recoveries) > 0
+}
+
 // MayRepublish tells whether messages of the captures may have been sent again.
 func (x *Expected) MayRepublish() bool { return x.republishes }
 

@@ -22,6 +22,8 @@ type Expected struct {
 	publisher int
 	consumers int
 	producers int
+	// lossy: connections may have been lost.
+	lossy bool
 	// republishes: messages may have been sent again after their channel was lost.
 	republishes bool
 }
@@ -98,6 +100,7 @@ func NewExpected(ms []*manifest.Manifest, tags []uint16) *Expected {
 		x.captures[i] = expectedCapture{manifest: ms[i], streams: map[[2]uint16]int32{}}
 		x.addTag(i, tags[i])
 		x.addPublisher(i, ms[i])
+		x.lossy = x.lossy || mayHaveLost(ms[i])
 		x.republishes = x.republishes || mayRepublish(ms[i])
 	}
 	for i, m := range ms {

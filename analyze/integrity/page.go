@@ -33,6 +33,9 @@ type arrivals struct {
 	dest    int32
 	intact  []uint64 // nil: nothing known of this destination
 	corrupt []uint64 // claimed by a body whose checksum did not hold; nil while there are none
+	// early are those that arrived with the redelivered flag before they arrived without; nil while there are none. Kept where
+	// connections were lost.
+	early []uint64
 }
 
 // early holds the times of answers that were read before the send was: clocks of two hosts may disagree.
