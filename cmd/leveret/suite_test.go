@@ -18,6 +18,7 @@ import (
 func suiteFile(t *testing.T, text string) (file, dir string) {
 	t.Helper()
 	t.Setenv(asMain, "1")
+	t.Setenv("LEVERET_URI", "") // of whoever runs the tests
 	file, dir = filepath.Join(t.TempDir(), "try.yaml"), filepath.Join(t.TempDir(), "suite")
 	if err := os.WriteFile(file, []byte(text), 0o644); err != nil {
 		t.Fatal(err)

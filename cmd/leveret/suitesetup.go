@@ -86,17 +86,37 @@ func (c *suiteRun) declare(ctx context.Context, ep loadcore.Endpoint, api *manag
 	if len(t.Queues)+len(t.Exchanges) == 0 {
 		return nil
 	}
+	if err := declareNew(ctx, ep, s, t); err != nil {
+		return err
+	}
 	declared = true
-	session, err := topology.Declare(ctx, ep, "leveret suite", t)
-	if err != nil {
+	return declareOnly(ctx, ep, t)
+}
+
+// declareNew declares exchanges, and the first and last queue of each kind, and finds out whether they were there before. To ask that
+// of each of many queues would take a channel each, and a line of the broker's log. What it has made it removes on an error.
+func declareNew(ctx context.Context, ep loadcore.Endpoint, s *suite.Setup, t *manifest.Topology) (err error) {
+	first := &manifest.Topology{Predeclared: true, Exchanges: t.Exchanges}
+	at := 0
+	for _, q := range s.Queues {
+		n := len(q.Names())
+		first.Queues = append(first.Queues, t.Queues[at])
+		if n > 1 {
+			first.Queues = append(first.Queues, t.Queues[at+n-1])
+		}
+		at += n
+	}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, topology.Remove(context.WithoutCancel(ctx), ep, "leveret suite", first))
+		}
+	}()
+	if err := declareOnly(ctx, ep, first); err != nil {
 		return err
 	}
-	if err := session.Close(); err != nil {
-		return err
-	}
-	for i := range t.Queues {
-		if !t.Queues[i].Declare {
-			return fmt.Errorf("queue %q is there already: the suite would use and delete it; delete it, or use another virtual host", t.Queues[i].Name)
+	for _, q := range first.Queues {
+		if !q.Declare {
+			return fmt.Errorf("queue %q is there already: the suite would use and delete it; delete it, or use another virtual host", q.Name)
 		}
 	}
 	for i, want := range s.Exchanges {
@@ -107,9 +127,18 @@ func (c *suiteRun) declare(ctx context.Context, ep loadcore.Endpoint, api *manag
 	return nil
 }
 
-// setupTopology is what is declared over AMQP. Predeclared: what is there already is found out, and loses its Declare.
+// declareOnly declares, and leaves it there.
+func declareOnly(ctx context.Context, ep loadcore.Endpoint, t *manifest.Topology) error {
+	session, err := topology.Declare(ctx, ep, "leveret suite", t)
+	if err != nil {
+		return err
+	}
+	return session.Close()
+}
+
+// setupTopology is what is declared over AMQP.
 func setupTopology(s *suite.Setup) *manifest.Topology {
-	t := &manifest.Topology{Predeclared: true}
+	t := &manifest.Topology{}
 	for _, e := range s.Exchanges {
 		t.Exchanges = append(t.Exchanges, manifest.Exchange{Name: e.Name, Type: e.Type, Durable: e.Durable, AutoDelete: e.AutoDelete, Declare: true})
 	}
