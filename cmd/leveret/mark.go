@@ -28,6 +28,7 @@ func markHelp(w io.Writer) {
 Writes one line into a capture: what somebody did to the broker or saw, and when. It may be done
 while the run goes on, by several at a time, and afterwards. The report names the marks, with
 their times. On the host that records times are exact, elsewhere as good as the wall clocks.
+Passwords in URIs are left out of the text.
 
 With --purged the mark says that a queue was purged: make it when the purge is done. Messages of
 that queue that were sent before it and never received are then removed by a rule, and not lost.`, `
@@ -55,7 +56,7 @@ func runMark(_ context.Context, args []string, s streams) (int, error) {
 	default:
 		return 0, usage("%d texts: put what happened between quotation marks, %q", len(rest)-1, strings.Join(rest[1:], " "))
 	}
-	dir, mark := rest[0], &manifest.Mark{Text: rest[1], From: manifest.MarkFromUser, Purged: o.Purged}
+	dir, mark := rest[0], &manifest.Mark{Text: withoutPasswords(rest[1]), From: manifest.MarkFromUser, Purged: o.Purged}
 	m, err := manifestOf(dir)
 	if err != nil {
 		return exitFailed, err

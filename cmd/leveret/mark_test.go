@@ -3,6 +3,8 @@ package main
 import (
 	"bufio"
 	"encoding/json"
+	"fmt"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"strings"
@@ -82,6 +84,21 @@ func TestMarkedPurge(t *testing.T) {
 	}
 }
 
+// A URI that was copied into a mark brings no password into the capture.
+func TestMarkLeavesPasswordsOut(t *testing.T) {
+	t.Parallel()
+	_, _, dir := record(t, "--pmessages", "10")
+	secret := fmt.Sprintf("s%x", rand.Uint64())
+	code, _, stderr := invoke(t, "mark", dir, "moved to amqps://user:"+secret+"@host/vhost", "--at", "0")
+	b, err := os.ReadFile(filepath.Join(dir, manifest.MarksName))
+	if code != exitOK || err != nil || !strings.Contains(string(b), "moved to amqps://user@host/vhost") {
+		t.Fatalf("exit %d, %v\n%s%s", code, err, stderr, b)
+	}
+	if strings.Contains(stderr+string(b), secret) {
+		t.Errorf("the password is in %s%s", stderr, b)
+	}
+}
+
 // What is wrong with a mark is said with what to do, and nothing is written.
 func TestMarkMistakes(t *testing.T) {
 	t.Parallel()
@@ -97,6 +114,7 @@ func TestMarkMistakes(t *testing.T) {
 		{[]string{dir, "stopped"}, exitUsage, "the capture is over, it was recorded from"},
 		{[]string{dir, "stopped", "--at", "3600"}, exitUsage, "is outside of what was recorded, from"},
 		{[]string{dir, "stopped", "--at", "2026-01-31 13:30"}, exitUsage, "must be seconds after the start barrier, such as 12.5, or a time such as"},
+		{[]string{dir, "stopped", "--at", "2999-01-31 13:30:05"}, exitUsage, "--at=2999-01-31 13:30:05: the year must be from 1970 to 2261"},
 		{[]string{dir, "two\nlines", "--at", "0"}, exitUsage, "must be one line of UTF-8"},
 		{[]string{dir, " ", "--at", "0"}, exitUsage, "without a text"},
 		{[]string{dir, strings.Repeat("x", 1001), "--at", "0"}, exitUsage, "a text of 1001 bytes: at most 1000"},

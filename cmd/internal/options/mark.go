@@ -2,6 +2,7 @@ package options
 
 import (
 	"errors"
+	"fmt"
 	"time"
 )
 
@@ -31,11 +32,17 @@ func NewMark() (*Set, *Mark) {
 // momentForms are how a time can be given: as in RFC 3339, or with a blank, as in RabbitMQ's log; without a zone it is local.
 var momentForms = []string{"2006-01-02T15:04:05Z07:00", "2006-01-02 15:04:05Z07:00", "2006-01-02T15:04:05", "2006-01-02 15:04:05"}
 
+// Times of these years can be told in nanoseconds since 1970 in 64 bits, whatever their zone.
+const firstYear, lastYear = 1970, 2261
+
 func moment(p *Moment) value {
 	given := ""
 	return value{func() string { return given }, func(s string) error {
 		for _, form := range momentForms {
 			if t, err := time.ParseInLocation(form, s, time.Local); err == nil {
+				if y := t.Year(); y < firstYear || y > lastYear {
+					return fmt.Errorf("the year must be from %d to %d", firstYear, lastYear)
+				}
 				*p, given = Moment{Given: true, Time: t}, s
 				return nil
 			}
