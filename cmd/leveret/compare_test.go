@@ -100,6 +100,8 @@ func TestCompareLosses(t *testing.T) {
 
 func TestMistakesOfCompare(t *testing.T) {
 	_, _, dir := record(t, "--pmessages", "100")
+	_, _, second := record(t, "--pmessages", "10")
+	_, _, third := record(t, "--pmessages", "10")
 	missing := filepath.Join(t.TempDir(), "missing")
 	for _, c := range []struct {
 		args []string
@@ -111,11 +113,13 @@ func TestMistakesOfCompare(t *testing.T) {
 		{[]string{dir, t.TempDir()}, "holds no capture"},
 		{[]string{dir, "x="}, "LABEL=CAPTURE"},
 		{[]string{dir, "x=" + dir + ",,"}, "between the commas"},
+		{[]string{dir, "x=" + second + "," + second + "/."}, second + "/. is given twice"},
+		{[]string{dir, second + "+" + second}, second + " is given twice"},
 		{[]string{dir, dir, "--fail-if", "p99(confirm.service) > 10%"}, "\n  p99(confirm.service) > 10%\n                         ^"},
 		{[]string{dir, dir, "--metrics", "p99(confirm)"}, "confirm.service"},
 		{[]string{dir, dir, "--by", "queue"}, "unknown option --by"},
 		{[]string{dir, dir, "--charts", "x", "--chart", "rates"}, "--chart=rates: no chart of several runs is called so; there are runs-rates"},
-		{[]string{dir, "three=" + dir + "," + dir + "," + dir, "--fail-if", "rate(sent) < -5%"}, "no change, however large"},
+		{[]string{dir, "three=" + dir + "," + second + "," + third, "--fail-if", "rate(sent) < -5%"}, "no change, however large"},
 	} {
 		code, _, stderr := invoke(t, append([]string{"compare"}, c.args...)...)
 		if code != exitUsage || !strings.Contains(stderr, c.want) {

@@ -80,11 +80,30 @@ func groupOf(word string) ([]source, error) {
 		}
 		g.runs = append(g.runs, runs...)
 	}
+	if dir := givenTwice(g.runs); dir != "" {
+		return nil, fmt.Errorf("%q: %s is given twice: the runs of a group must be different ones, as how much they differ is what noise is known from", word, dir)
+	}
 	if g.label == "" {
 		g.path = filepath.Clean(items[0])
 		g.label = filepath.Base(g.path)
 	}
 	return []source{g}, nil
+}
+
+// givenTwice is a directory that stands among the runs twice, be it under another path; "": none.
+func givenTwice(runs [][]string) string {
+	var seen []os.FileInfo
+	for _, dir := range slices.Concat(runs...) {
+		info, err := os.Stat(dir)
+		if err != nil {
+			continue // its reading says what is wrong
+		}
+		if slices.ContainsFunc(seen, func(other os.FileInfo) bool { return os.SameFile(info, other) }) {
+			return dir
+		}
+		seen = append(seen, info)
+	}
+	return ""
 }
 
 func exists(path string) bool {
