@@ -103,6 +103,7 @@ func TestMistakesNameOptionValueAndRemedy(t *testing.T) {
 		{"--coalesce 200", "--coalesce=200: must be a duration such as 200us"},
 		{"--coalesce 1s", "at most 100ms"},
 		{"--time -3", "--time=-3: must be a number of seconds"},
+		{"--time 1e-12", "--time=1e-12: is less than a nanosecond"}, // not 0, which is without end
 		{"--flag persistant", `"persistant" is none of persistent, mandatory`},
 		{"--auto-delete maybe", "must be true or false"},
 		{"--queue-args =3", `"=3" has no key`},

@@ -65,7 +65,7 @@ func factor(p *float64) value {
 	}, func(s string) error {
 		f, err := strconv.ParseFloat(s, 64)
 		if err != nil || !(f > 0 && f <= 1e6) || math.IsNaN(f) {
-			return errors.New("must be a factor above 0, such as 0.1")
+			return errors.New("must be a factor above 0, at most 1000000, such as 0.1")
 		}
 		*p = f
 		return nil

@@ -160,7 +160,11 @@ func parseSeconds(s string) (time.Duration, error) {
 		if math.IsNaN(f) || f < 0 || f > float64(math.MaxInt64)/1e9/2 {
 			return 0, errors.New("must be a number of seconds from 0 up")
 		}
-		return time.Duration(math.Round(f * 1e9)), nil
+		d := time.Duration(math.Round(f * 1e9))
+		if f > 0 && d == 0 { // 0 means something else, such as without end
+			return 0, errors.New("is less than a nanosecond")
+		}
+		return d, nil
 	}
 	d, err := time.ParseDuration(s)
 	if err != nil || d < 0 {

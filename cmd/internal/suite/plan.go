@@ -127,6 +127,9 @@ func (c *Changes) wanted(r *Row) bool {
 func (s *Suite) rowsOf(t *Table, c Changes) ([]*Row, error) {
 	specs := t.Rows
 	if len(specs) == 0 {
+		if n := combined(t); n > mostRows {
+			return nil, &Error{File: s.File, Line: t.Line, What: fmt.Sprintf("table %s: its axes have more than %d combinations: leave values out, or make several tables", t.Name, mostRows)}
+		}
 		for _, p := range combinations(t) {
 			specs = append(specs, RowSpec{Pick: p})
 		}
@@ -143,6 +146,18 @@ func (s *Suite) rowsOf(t *Table, c Changes) ([]*Row, error) {
 		rows = append(rows, row)
 	}
 	return rows, nil
+}
+
+// mostRows bounds the rows that a few lines of axes can stand for; each row is a run.
+const mostRows = 10_000
+
+// combined counts the combinations of the axes, as far as one more than mostRows.
+func combined(t *Table) int {
+	n := 1
+	for _, a := range t.Axes {
+		n = min(n*len(a.Values), mostRows+1)
+	}
+	return n
 }
 
 // combinations of the values of the axes, the last axis changing fastest, without those that are excluded.

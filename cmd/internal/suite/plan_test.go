@@ -59,6 +59,24 @@ func TestRowsOfAxes(t *testing.T) {
 	}
 }
 
+// A few lines of axes stand for any number of rows: 10 000 of them are planned, 100 000 are refused before they take memory.
+func TestRowsAreBounded(t *testing.T) {
+	text := "tables:\n  - name: a\n    columns: [{figure: rate(sent)}]\n    axes:\n"
+	for _, option := range []string{"producers", "consumers", "qos", "confirm"} {
+		text += "      - {name: " + option + ", option: " + option + ", values: [1, 2, 3, 4, 5, 6, 7, 8, 9, 10]}\n"
+	}
+	if _, rows := planned(t, text, Changes{}); len(rows) != 10_000 {
+		t.Errorf("%d rows", len(rows))
+	}
+	s, err := Read("a.yaml", []byte(text+"      - {name: size, option: size, values: [12, 13, 14, 15, 16, 17, 18, 19, 20, 21]}\n"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.Plan(Changes{}); err == nil || err.Error() != "a.yaml:2: table a: its axes have more than 10000 combinations: leave values out, or make several tables" {
+		t.Errorf("%v", err)
+	}
+}
+
 // A shorter time shortens the warm-up in proportion: 10 of 30 seconds leave 2 of 6.
 func TestTimeAndOnly(t *testing.T) {
 	_, rows := planned(t, matrix, Changes{Time: 10 * time.Second, Only: []string{"producers=3"}})
