@@ -50,7 +50,8 @@ type PlotAxis struct {
 	Scale string  `json:"scale,omitempty"`
 }
 
-// PlotLine is one line of a chart; its points are by rising X, in float64s that are finite.
+// PlotLine is one line of a chart; its points are by rising X, in float64s that are finite. One without a name adds places for the
+// pointer, and shows its value only where no line has a name.
 type PlotLine struct {
 	Name   string       `json:"name"`
 	Points [][2]float64 `json:"points"`

@@ -25,10 +25,15 @@ func checkCharts(o *options.ChartOptions) error {
 	return checkDrawing(o)
 }
 
-// checkRunCharts likewise, for charts of several runs.
+// checkRunCharts likewise, for charts of several runs, whose names it makes whole.
 func checkRunCharts(o *options.ChartOptions) error {
-	for _, name := range o.ChartNames {
-		if !slices.Contains(chart.RunNames(), name) {
+	for i, name := range o.ChartNames {
+		full := chart.FullRunName(name)
+		if full != name && slices.Contains(o.ChartNames, full) {
+			return fmt.Errorf("--chart=%s: is %s, which stands there, too: name it once", name, full)
+		}
+		o.ChartNames[i] = full
+		if !slices.Contains(chart.RunNames(), full) {
 			return fmt.Errorf("--chart=%s: no chart of several runs is called so; there are %s", name, strings.Join(chart.RunNames(), ", "))
 		}
 	}

@@ -59,7 +59,7 @@ func TestC060ARunWithItself(t *testing.T) {
 func TestChartsOfAComparison(t *testing.T) {
 	_, _, dir := record(t, "--pmessages", "2000", "--confirm", "100")
 	charts, page := filepath.Join(t.TempDir(), "charts"), filepath.Join(t.TempDir(), "page.html")
-	code, _, stderr := invoke(t, "compare", "--quiet", "base="+dir, "again="+dir, "--charts", charts, "--chart", "runs-over-time", "--chart-format", "svg", "--output", page)
+	code, _, stderr := invoke(t, "compare", "--quiet", "base="+dir, "again="+dir, "--charts", charts, "--chart", "over-time", "--chart-format", "svg", "--output", page)
 	if code != exitOK {
 		t.Fatalf("exit %d: %s", code, stderr)
 	}
@@ -118,7 +118,7 @@ func TestMistakesOfCompare(t *testing.T) {
 		{[]string{dir, dir, "--fail-if", "p99(confirm.service) > 10%"}, "\n  p99(confirm.service) > 10%\n                         ^"},
 		{[]string{dir, dir, "--metrics", "p99(confirm)"}, "confirm.service"},
 		{[]string{dir, dir, "--by", "queue"}, "unknown option --by"},
-		{[]string{dir, dir, "--charts", "x", "--chart", "rates"}, "--chart=rates: no chart of several runs is called so; there are runs-rates"},
+		{[]string{dir, dir, "--charts", "x", "--chart", "backlog"}, "--chart=backlog: no chart of several runs is called so; there are runs-rates"},
 		{[]string{dir, "three=" + dir + "," + second + "," + third, "--fail-if", "rate(sent) < -5%"}, "no change, however large"},
 	} {
 		code, _, stderr := invoke(t, append([]string{"compare"}, c.args...)...)

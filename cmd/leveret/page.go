@@ -80,7 +80,7 @@ func plotOf(s *chart.Spec) *reports.Plot {
 	return p
 }
 
-// linesOf are lines, ends of bands, bars and dots whose values are along y.
+// linesOf are lines, shares of a stack, bars and dots whose values are along y.
 func linesOf(s *chart.Spec) (lines []reports.PlotLine) {
 	for _, series := range s.Series {
 		l := reports.PlotLine{Name: series.Name}
@@ -92,14 +92,16 @@ func linesOf(s *chart.Spec) (lines []reports.PlotLine) {
 		lines = append(lines, l)
 	}
 	for _, b := range s.Bands {
-		low, high := reports.PlotLine{Name: b.Name + ", from"}, reports.PlotLine{Name: b.Name + ", to"}
+		if b.Name == "" { // lies between lines that are there already
+			continue
+		}
+		l := reports.PlotLine{Name: b.Name}
 		for _, segment := range b.Segments {
 			for _, at := range segment {
-				low.Points = append(low.Points, [2]float64{short(at.X), short(at.Low)})
-				high.Points = append(high.Points, [2]float64{short(at.X), short(at.High)})
+				l.Points = append(l.Points, [2]float64{short(at.X), short(at.High - at.Low)}) // a share of the stack
 			}
 		}
-		lines = append(lines, low, high)
+		lines = append(lines, l)
 	}
 	for _, bars := range s.Bars {
 		l := reports.PlotLine{Name: bars.Name}

@@ -302,6 +302,13 @@ func (b *browser) showsValues(t *testing.T) {
 	if other := ask[string](t, b, `document.querySelector("#chart-rates .values").innerText`); other == text || other == "" {
 		t.Errorf("the arrow key shows %q, as the pointer did", other)
 	}
+	for name, want := range map[string]string{"waiting": "wait: schedule: ", "distribution-delivery": "service: ", "latency-delivery": "median: "} {
+		b.do(t, chromedp.Focus(chromedp.CSS("#chart-"+name+" .plot")), chromedp.KeyEvent(kb.ArrowRight), chromedp.KeyEvent(kb.ArrowRight))
+		text := ask[string](t, b, `document.querySelector("#chart-`+name+` .values").innerText`)
+		if !strings.Contains(text, want) || strings.Contains(text, "\n: ") || strings.Contains(text, ", from") {
+			t.Errorf("%s: %q", name, text)
+		}
+	}
 }
 
 // changesItsTheme: the button wins over the system, both ways.

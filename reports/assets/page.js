@@ -83,6 +83,7 @@
     const lines = plot.lines.filter((l) => l.points.length > 0);
     if (lines.length === 0) continue;
     const along = plot.sideways ? plot.y : plot.x, across = plot.sideways ? plot.x : plot.y;
+    const named = lines.some((l) => l.name !== "");
     const grid = [...new Set(lines.flatMap((l) => l.points.map((p) => p[0])))].sort((a, b) => a - b);
     const cursor = element("div", "cursor"), values = element("div", "values");
     values.setAttribute("role", "status");
@@ -107,11 +108,12 @@
       const name = plot.sideways ? (plot.names || []).reduce((best, n) => best && Math.abs(best.at - x) <= Math.abs(n.at - x) ? best : n, null) : null;
       values.replaceChildren(plot.sideways ? (name ? name.text : "") : xText(plot.x, x));
       for (const l of lines) {
+        if (named && l.name === "") continue; // bars that only fill what a line shows: the places of their middles are for it
         const p = nearest(l.points, x);
         if (along.scale !== "log" && Math.abs(p[0] - x) > step) continue;
         const row = document.createElement("div"), v = document.createElement("b");
         v.textContent = digits(p[1]);
-        row.append(l.name + ": ", v);
+        row.append(l.name === "" ? "" : l.name + ": ", v);
         values.append(row);
       }
       const unit = document.createElement("div");

@@ -51,6 +51,15 @@ func RunNames() []string {
 	return names
 }
 
+// FullRunName is the name of a chart of several runs that may have been given without "runs-" before it; what names no such chart
+// comes back as it is.
+func FullRunName(name string) string {
+	if full := "runs-" + name; slices.Contains(RunNames(), full) {
+		return full
+	}
+	return name
+}
+
 // SpecsOfRuns builds the charts that set runs beside each other: rates and latencies as grouped bars and dots, with the interval from
 // the lowest to the highest of the repeats, percentile curves over each other, latency against rate, and throughput against the
 // parameter that the runs differ in. They are those that o names, else all; those that have nothing to show say why in NoData.

@@ -38,8 +38,11 @@ func NewCompare() (*Set, *Compare) {
 		{Name: "fail-by", Arg: "WHAT", Group: groupReport, value: choice(&c.FailBy, FailBySignificance, FailBySignificance, FailByEstimate), Help: "what --fail-if looks at: significance (the estimate is beyond the bound, and the change is told from noise) or estimate (the estimate alone, be it noise)"},
 	}, rows...)
 	for _, o := range rows {
-		if o.Name == "strict" {
+		switch o.Name {
+		case "strict":
 			o.Help = "exit with 3 also when a run is INCONCLUSIVE or its recording incomplete"
+		case "chart":
+			o.Help = "this chart, in the place of those that make sense, such as runs-rates, also without runs-; may be repeated; a wrong name lists all"
 		}
 	}
 	rows = append(rows, &Option{Name: "quiet", Group: groupReport, value: toggle(&c.Quiet, false), Help: "no progress bar"},
