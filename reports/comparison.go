@@ -44,6 +44,12 @@ func (p *page) comparison(c *result.Comparison) {
 	for _, remark := range remarks {
 		p.remark(p.clean(remark))
 	}
+	for k := range c.Groups[1:] {
+		if tooFew(c, k) {
+			p.remark("? is too few runs to tell.")
+			break
+		}
+	}
 }
 
 // ComparisonJSON writes a comparison as it is, in the manner of JSON.
@@ -149,6 +155,7 @@ func (p *page) configDifferences(c *result.Comparison) {
 func (p *page) changes(c *result.Comparison, k int) {
 	base, candidate := c.Groups[0].Label, c.Groups[k+1].Label
 	p.heading(elide(p.clean(candidate), 40) + " against " + elide(p.clean(base), 40))
+	p.conclusion(c, k)
 	first := true
 	for _, u := range []result.Unit{result.UnitRate, result.UnitTime, result.UnitMessages} {
 		var rows []*result.ComparedMetric
@@ -175,6 +182,47 @@ func (p *page) changes(c *result.Comparison, k int) {
 	}
 }
 
+// tooFew: no change of this candidate, however large, can be told from noise by so many runs.
+func tooFew(c *result.Comparison, k int) bool {
+	return c.Method == result.ByRanks && k < len(c.Repeats) && c.Repeats[k].LeastAdjusted != nil && *c.Repeats[k].LeastAdjusted > c.ErrorRate
+}
+
+// conclusion is what the tables below come to, in one sentence. Of one run each there is none.
+func (p *page) conclusion(c *result.Comparison, k int) {
+	if c.Method != result.ByRanks || len(c.Metrics) == 0 {
+		return
+	}
+	told := map[result.ChangeVerdict]int{}
+	for i := range c.Metrics {
+		told[c.Metrics[i].Changes[k].Verdict]++
+	}
+	var words []string
+	all := 0
+	for _, v := range []result.ChangeVerdict{result.ChangeBetter, result.ChangeWorse, result.ChangeChanged} {
+		if n := told[v]; n > 0 {
+			words = append(words, fmt.Sprintf("%d %s", n, v))
+			all += n
+		}
+	}
+	switch {
+	case tooFew(c, k):
+		r := &c.Repeats[k]
+		runs, needed := result.Plural(int64(r.Runs), "run")+" each are", strconv.Itoa(r.Needed)
+		if r.Runs != r.Base {
+			runs, needed = fmt.Sprintf("%s against %d are", result.Plural(int64(r.Runs), "run"), r.Base), needed+" each"
+		}
+		if all > 0 {
+			p.remark(fmt.Sprintf("Only changes from or to zero can be told: %s too few for others (%s needed).", runs, needed))
+			return
+		}
+		p.remark(fmt.Sprintf("No change can be told: %s too few (%s needed).", runs, needed))
+	case all == 0:
+		p.remark("No change is told from noise.")
+	default:
+		p.remark(fmt.Sprintf("Changes of %d of %d figures are told from noise: %s.", all, len(c.Metrics), strings.Join(words, ", ")))
+	}
+}
+
 func (p *page) changeTable(c *result.Comparison, k int, u result.Unit, rows []*result.ComparedMetric) {
 	scale := scaleOf(u, rows, k)
 	name, inPercent := scale.name(p.ascii), u != result.UnitMessages
@@ -184,7 +232,7 @@ func (p *page) changeTable(c *result.Comparison, k int, u result.Unit, rows []*r
 	}
 	t := &table{keys: 1, columns: []column{
 		{name: "figure", left: true}, {group: name, head: p.clean(p.name(c.Groups[0].Label, labelShown))}, {group: name, head: p.clean(p.name(c.Groups[k+1].Label, labelShown))},
-		{group: of, head: "estimate"}, {group: of, head: "from", drop: 1}, {group: of, head: "to", drop: 1}, {head: "p", drop: 2}, {name: "verdict", judged: true, left: true},
+		{group: of, head: "estimate"}, {group: of, head: "from", drop: 1}, {group: of, head: "to", drop: 1}, {head: "p", drop: 2}, {head: "verdict", judged: true, left: true},
 	}}
 	if t.columns[1].head == t.columns[2].head {
 		t.columns[1].head, t.columns[2].head = "base", "candidate"
@@ -203,7 +251,7 @@ func (p *page) changeTable(c *result.Comparison, k int, u result.Unit, rows []*r
 			change = "0"
 		}
 		for i, text := range []string{
-			m.Name, scale.value(&m.Values[0]), scale.value(&m.Values[k+1]), change, cell(low), cell(high), pText(x.Adjusted), verdictText(x.Verdict),
+			m.Name, scale.value(&m.Values[0]), scale.value(&m.Values[k+1]), change, cell(low), cell(high), pText(x.Adjusted), verdictText(c, k, x),
 		} {
 			t.columns[i].cells = append(t.columns[i].cells, text)
 		}
@@ -211,11 +259,19 @@ func (p *page) changeTable(c *result.Comparison, k int, u result.Unit, rows []*r
 	p.table(t)
 }
 
-func verdictText(v result.ChangeVerdict) string {
-	if v == result.ChangeUnknown {
+// verdictText: with one run each it is told which way the two runs differ, and not what that is worth.
+func verdictText(c *result.Comparison, k int, x *result.ComparedChange) string {
+	switch {
+	case x.Verdict == result.ChangeUnknown, x.Verdict == result.ChangeNoise && tooFew(c, k):
 		return "?"
+	case x.Verdict == result.ChangeNoise || c.Method == result.ByRanks:
+		return string(x.Verdict)
+	case x.DeltaSign() > 0:
+		return "higher"
+	case x.DeltaSign() < 0:
+		return "lower"
 	}
-	return string(v)
+	return string(result.ChangeChanged)
 }
 
 // scale is how the values of one kind of figure are written.
@@ -317,6 +373,6 @@ func (p *page) changeNotes(c *result.Comparison, k int) {
 		p.remark(p.clean(strings.Join(names, ", ") + ": " + x.Note + "."))
 	}
 	if least < c.Level {
-		p.remark(fmt.Sprintf("Intervals are of %.3g %% only: so few runs allow no more.", 100*least))
+		p.remark(fmt.Sprintf("Intervals are of %.3g %%: so few runs have no surer ones.", 100*least))
 	}
 }

@@ -42,7 +42,7 @@ func sampleComparison() *result.Comparison {
 			{What: "confirms", Values: []string{"confirm window 10", "confirm window 1,000"}},
 		},
 		Metrics: []result.ComparedMetric{
-			compared("rate(sent)", result.UnitRate, 12_345.6, 24_691.2, result.ComparedChange{Difference: num(12_345.6), Delta: num(1), DeltaLow: num(0.905), DeltaHigh: num(1.1), Level: 0.9, PValue: num(0.1), Adjusted: num(0.3), Verdict: result.ChangeBetter}),
+			compared("rate(sent)", result.UnitRate, 12_345.6, 24_691.2, result.ComparedChange{Difference: num(12_345.6), Delta: num(1), DeltaLow: num(0.905), DeltaHigh: num(1.1), Level: 0.9, PValue: num(0.1), Adjusted: num(0.3), Verdict: result.ChangeNoise}),
 			compared("p50(delivery.service)", result.UnitTime, 1.5e6, 1.5e6, result.ComparedChange{Difference: num(0), Delta: num(0), DeltaLow: num(-0.021), DeltaHigh: num(0.00001), Level: 0.9, PValue: num(1), Adjusted: num(1), Verdict: result.ChangeNoise}),
 			censored, lost,
 		},
@@ -83,17 +83,23 @@ func TestComparisonGoldenFiles(t *testing.T) {
 	}
 }
 
-// One run each: that nothing is known of how runs differ stands above the figures, once; microseconds in ASCII are us.
+// One run each: that nothing is known of how runs differ stands above the figures, once, and none is called worse; microseconds in
+// ASCII are us.
 func TestComparisonOfOneRunEach(t *testing.T) {
 	c := sampleComparison()
 	c.Method, c.Remarks = result.ByBlocks, []string{"One run each: unknown.", "~ is noise."}
-	c.Metrics = []result.ComparedMetric{compared("p50(confirm.service)", result.UnitTime, 15_280, 15_300, result.ComparedChange{Delta: num(0.0013), Verdict: result.ChangeNoise})}
+	c.Metrics = []result.ComparedMetric{compared("p50(confirm.service)", result.UnitTime, 15_280, 15_300, result.ComparedChange{Delta: num(0.0013), Verdict: result.ChangeNoise}),
+		compared("p99(confirm.service)", result.UnitTime, 20_000, 40_000, result.ComparedChange{Difference: num(20_000), Delta: num(1), Verdict: result.ChangeWorse}),
+		compared("rate(sent)", result.UnitRate, 1000, 500, result.ComparedChange{Difference: num(-500), Delta: num(-0.5), Verdict: result.ChangeWorse})}
 	var b bytes.Buffer
 	if err := ComparisonText(&b, c, TextOptions{ASCII: true}); err != nil {
 		t.Fatal(err)
 	}
 	text := b.String()
 	if strings.Count(text, "One run each") != 1 || strings.Index(text, "One run each") > strings.Index(text, "p50(") || !strings.Contains(text, " us ") || strings.Contains(text, "µ") {
+		t.Errorf("%s", text)
+	}
+	if strings.Contains(text, "worse") || !strings.Contains(text, " higher\n") || !strings.Contains(text, " lower\n") { // nothing says that they are
 		t.Errorf("%s", text)
 	}
 	if !strings.Contains(text, "15.28") || !strings.Contains(text, "+0.13") {

@@ -23,12 +23,28 @@ func (c *comparison) remarks() (all []string) {
 	}
 	if c.Method == result.ByRanks {
 		all = append(all, c.orderRemarks()...)
-		all = append(all, fmt.Sprintf("The run is the unit of sampling. Values are medians of runs, changes the median over all pairs of a candidate's and a base's run, with the %g %% interval of "+
-			"Hodges and Lehmann, each by itself. p is of the rank sum test, adjusted by Holm: of comparisons in which nothing changed at most %g %% claim any change.", 100*level, 100*errorRate))
+		all = append(all, fmt.Sprintf("The run is the unit of sampling. Values are medians of runs, changes the median over all pairs of a candidate's and a base's run, with the %s interval of "+
+			"Hodges and Lehmann, each by itself. p is of the rank sum test, adjusted by Holm: of comparisons in which nothing changed at most %g %% claim any change.", c.levels(), 100*errorRate))
 	} else {
-		all = append(all, fmt.Sprintf("Intervals are %g %%, each by itself; p is adjusted by Holm.", 100*level))
+		all = append(all, fmt.Sprintf("Intervals are %g %%, each by itself; p is adjusted by Holm. higher and lower say which way the two runs differ.", 100*level))
 	}
-	return append(all, "~ is noise: a change that large may be seen where nothing changed. From zero and to zero are told by the runs that had it, not by p.")
+	return append(all, "~ is noise: a change that large may be seen where nothing changed. A count that goes from 0 to something, or to 0, is judged by how many runs had it.")
+}
+
+// levels that the intervals have: the wanted one, or less where so few runs allow no more.
+func (c *comparison) levels() string {
+	least, most := level, 0.0
+	for i := range c.Metrics {
+		for k := range c.Metrics[i].Changes {
+			if l := c.Metrics[i].Changes[k].Level; l > 0 {
+				least, most = min(least, l), max(most, min(l, level))
+			}
+		}
+	}
+	if least < most {
+		return fmt.Sprintf("%.3g to %.3g %%", 100*least, 100*most)
+	}
+	return fmt.Sprintf("%.3g %%", 100*least)
 }
 
 // brokerRemarks: what an embedded broker, a failed or an incomplete run does to the figures.

@@ -109,11 +109,15 @@ func detectable(deviation float64, m, n, tests int) float64 {
 // describeRepeats is the line that says which number of repeats could find which effect.
 func (c *comparison) describeRepeats(k int, r *result.Repeats) string {
 	if c.Method == result.ByBlocks {
-		return fmt.Sprintf("1 run against 1: nothing can be said of how runs differ; by %s each, a change of a figure can be told from that", result.Plural(int64(r.Needed), "run"))
+		return fmt.Sprintf("1 run against 1: nothing can be said of how runs differ; with %s each a change can be told from the difference between runs", result.Plural(int64(r.Needed), "run"))
 	}
 	head := fmt.Sprintf("%s against %d: the smallest p-value that they can have is %s", result.Plural(int64(r.Runs), "run"), r.Base, digits(*r.LeastP))
 	if r.Tests > 1 {
-		head += fmt.Sprintf(", by Holm over %d tests %s", r.Tests, digits(*r.LeastAdjusted))
+		what := "figures"
+		if len(c.groups) > 2 {
+			what = "figures of all candidates"
+		}
+		head += fmt.Sprintf(", after correction for %d %s %s", r.Tests, what, digits(*r.LeastAdjusted))
 	}
 	if *r.LeastAdjusted > errorRate {
 		head += fmt.Sprintf(": no change, however large, can be significant at %g %%", 100*errorRate)
