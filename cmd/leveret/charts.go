@@ -13,7 +13,7 @@ import (
 func chartOptions(o *options.ChartOptions) chart.Options {
 	return chart.Options{
 		Formats: o.ChartFormat, Names: o.ChartNames, Style: o.ChartStyle, Font: o.ChartFont,
-		WidthIn: o.ChartSize.WidthIn, HeightIn: o.ChartSize.HeightIn, DPI: o.ChartDPI,
+		WidthIn: o.ChartSize.WidthIn, HeightIn: o.ChartSize.HeightIn, DPI: o.ChartDPI, NoCaption: o.ChartCaption == "off",
 	}
 }
 

@@ -29,6 +29,15 @@ func TestChartsOfACapture(t *testing.T) {
 		!bytes.Contains(svg, []byte(`width="238.11pt" height="170.08pt"`)) { // 84 and 60 mm at 72 points to 25.4 mm
 		t.Errorf("not a dark chart of 84 by 60 mm: %v", err)
 	}
+	charts = filepath.Join(home, "bare")
+	if code, _, stderr := invoke(t, "analyze", dir, "--charts", charts, "--chart", "rates", "--chart-format", "svg", "--chart-caption", "off"); code != exitOK {
+		t.Fatalf("exit %d\n%s", code, stderr)
+	}
+	svg, err := os.ReadFile(filepath.Join(charts, "rates.svg"))
+	if err != nil || !bytes.Contains(svg, []byte(">embedded broker: measures leveret, not RabbitMQ</text>")) ||
+		bytes.Count(svg, []byte("Message rates over time")) != 1 || bytes.Count(svg, []byte("12-byte messages")) != 1 { // in title and desc alone
+		t.Errorf("a chart without caption: %v\n%s", err, svg)
+	}
 	charts = filepath.Join(home, "again")
 	code, _, stderr := invoke(t, "analyze", dir, "--charts", charts, "--chart", "latency-delivery,spread-queue", "--chart-format", "svg,png,pdf,eps,tex",
 		"--chart-style", "print", "--chart-dpi", "60", "--chart-font", "serif")

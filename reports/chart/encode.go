@@ -17,8 +17,8 @@ import (
 	"gonum.org/v1/plot/vg/vgsvg"
 )
 
-// Encode draws one spec in one of the Formats; of the options it takes style, size, resolution and font. The same spec and
-// options give the same bytes. Colours of an SVG are exactly those of the style's Theme.
+// Encode draws one spec in one of the Formats; of the options it takes style, size, resolution, font and caption. The same spec
+// and options give the same bytes. Colours of an SVG are exactly those of the style's Theme.
 func Encode(s *Spec, format string, o Options) ([]byte, error) {
 	if err := o.Check(); err != nil {
 		return nil, err

@@ -16,6 +16,9 @@ type Options struct {
 	HeightIn float64  // inches, MinHeightIn to MaxIn; 0: 4.5
 	DPI      int      // of PNG, MinDPI to MaxDPI; 0: 200
 	Font     string   // among Fonts; "": sans
+	// NoCaption draws neither title nor caption, for a paper has its own. Marks stay, and the texts that an SVG has for those who
+	// hear it.
+	NoCaption bool
 }
 
 // Limits of Options.

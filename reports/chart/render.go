@@ -35,6 +35,11 @@ func scaledTo(w, h vg.Length) float64 {
 
 // render draws the spec onto the whole canvas and returns where the panel with the data is; the options are checked.
 func render(s *Spec, canvas vg.CanvasSizer, o Options) (panel vg.Rectangle, err error) {
+	if o.NoCaption {
+		bare := *s
+		bare.Title, bare.Caption = "", nil
+		s = &bare
+	}
 	c, theme := draw.New(canvas), ThemeOf(o.Style)
 	scaled := scaledTo(c.Max.X, c.Max.Y)
 	t, err := newTypesets(scaled, theme, o.Font)

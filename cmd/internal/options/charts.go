@@ -17,8 +17,10 @@ type ChartOptions struct {
 	ChartNames  []string // empty: those that make sense
 	ChartStyle  string   // light, dark, print
 	ChartFont   string   // sans, serif, mono
-	ChartSize   PageSize
-	ChartDPI    int
+	// ChartCaption is "on", or "off" for charts without title and caption.
+	ChartCaption string
+	ChartSize    PageSize
+	ChartDPI     int
 }
 
 // PageSize in inches.
@@ -51,6 +53,7 @@ func (c *ChartOptions) options() []*Option {
 		{Name: "chart-size", Arg: "WxH", Group: groupReport, value: pageSize(&c.ChartSize, PageSize{8, 4.5}), Help: "width and height of a chart, in inches unless cm or mm stands behind: 3.3x2.4, 16x9cm, 84x60mm"},
 		{Name: "chart-dpi", Arg: "DPI", Group: groupReport, value: integer(&c.ChartDPI, 200, leastChartDPI, mostChartDPI), Help: "pixels per inch of png charts"},
 		{Name: "chart-font", Arg: "FONT", Group: groupReport, value: choice(&c.ChartFont, "sans", "sans", "serif", "mono"), Help: "font of the charts, built in: sans, serif or mono; tex charts take the document's"},
+		{Name: "chart-caption", Arg: "on|off", Group: groupReport, value: choice(&c.ChartCaption, "on", "on", "off"), Help: "off leaves title and caption out, for a paper that has its own; FAIL and embedded broker stay"},
 	}
 }
 
