@@ -239,8 +239,8 @@ func TestAutomaticAcksWithARate(t *testing.T) {
 		out, rec := runPlan(t, plan)
 		complete(t, out, rec, 1000)
 		unworked := out.Queues[0].UnworkedAtStop
-		// 500 ms and more at 100 a second.
-		if unworked < 500 || unworked > 1000-50 {
+		// 500 ms at 100 a second are 50, of which a busy machine may take some.
+		if unworked < 500 || unworked > 1000-25 {
 			t.Errorf("%d not worked on", unworked)
 		}
 		// Until the drain was over reading kept step: messages came in small groups.

@@ -21,7 +21,7 @@ func TestGroupedReport(t *testing.T) {
 	if !strings.Contains(report, "\nBy queue (messages received from it, service latency)\n") || strings.Contains(report, "By producer") {
 		t.Error(report)
 	}
-	if code, _, stderr := invoke(t, "analyze", r.Captures[0], "--by", "size"); code != exitUsage || !strings.Contains(stderr, `"size"`) {
+	if code, _, stderr := invoke(t, "analyze", r.Captures[0], "--by", "flavor"); code != exitUsage || !strings.Contains(stderr, `"flavor"`) {
 		t.Errorf("%d %s", code, stderr)
 	}
 }
