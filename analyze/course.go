@@ -24,6 +24,8 @@ type course struct {
 	outages  []result.Outage
 	movement *movement
 	resent   *resent
+	// lostShare is how much of their time connections that publish were lost; nil where none was.
+	lostShare *float64
 }
 
 // change is one row of connections.
@@ -279,7 +281,7 @@ func (a *analysis) followConnections() {
 // endBlocked ends the span of a connection that was blocked.
 func (a *analysis) endBlocked(from change, to int64) {
 	a.facts.BlockedNS += to - from.at
-	s := result.Span{FromNS: from.at, ToNS: to, Kind: "blocked", Text: fmt.Sprintf("connection %d blocked", from.connection)}
+	s := result.Span{FromNS: from.at, ToNS: to, Kind: "blocked", Text: fmt.Sprintf("connection %d", from.connection)}
 	s.Text += because(from.text)
 	a.facts.Spans = append(a.facts.Spans, s)
 }

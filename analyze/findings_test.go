@@ -291,8 +291,8 @@ func TestConnectionStates(t *testing.T) {
 		t.Errorf("%+v", f)
 	}
 	want := []result.Span{
-		{FromNS: epoch + 100*ms, ToNS: epoch + 350*ms, Kind: "blocked", Text: "connection 0 blocked: low on memory"},
-		{FromNS: epoch + 500*ms, ToNS: epoch + 1000*ms, Kind: "lost", Text: "connection 1 lost: reset by peer"},
+		{FromNS: epoch + 100*ms, ToNS: epoch + 350*ms, Kind: "blocked", Text: "connection 0: low on memory"},
+		{FromNS: epoch + 500*ms, ToNS: epoch + 1000*ms, Kind: "lost", Text: "connection 1: reset by peer"},
 	}
 	if len(got.Spans) != 2 || got.Spans[0] != want[0] || got.Spans[1] != want[1] {
 		t.Errorf("%+v", got.Spans)

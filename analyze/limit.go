@@ -1,7 +1,9 @@
 package analyze
 
 import (
+	"cmp"
 	"fmt"
+	"slices"
 
 	"leveret/analyze/result"
 	"leveret/capture/event"
@@ -15,6 +17,7 @@ type evidence struct {
 	self      *result.Self // over the window; nil where the recording has none
 	blocked   float64      // connection.blocked, of the time of the connections that publish
 	away      float64      // lost, of the time of the connections that publish
+	apart     string       // " but for" the time in which at least one of those was lost; empty where none was
 	stalled   float64      // of the window, somebody waited for the recorder
 	paused    float64      // reading was paused for the recorder, of the time of all connections
 	cpu       float64      // of the processors that the hosts have
@@ -37,6 +40,9 @@ func (a *analysis) findLimit() {
 	}
 	e := a.evidence()
 	a.facts.Limit, a.facts.LimitedBy = e.limit()
+	if e.away > 0 {
+		a.course.lostShare = &e.away
+	}
 }
 
 func (a *analysis) evidence() *evidence {
@@ -46,6 +52,7 @@ func (a *analysis) evidence() *evidence {
 		return e
 	}
 	publishing, connections, cpus, cpuNS := 0, 0, 0, int64(0)
+	var down []result.Span
 	hosts := map[string]bool{}
 	for _, c := range a.captures {
 		m := c.manifest
@@ -61,7 +68,9 @@ func (a *analysis) evidence() *evidence {
 		publishing += len(used)
 		for i := range a.course.outages {
 			if x := &a.course.outages[i]; x.Capture == c.index && used[x.Connection] && x.Consumer == nil && x.Producer == nil {
-				e.away += float64(min(x.DurationNS, max(a.window.runStop-x.LostNS, 0)))
+				length := min(x.DurationNS, max(a.window.runStop-x.LostNS, 0))
+				e.away += float64(length)
+				down = append(down, result.Span{FromNS: x.LostNS, ToNS: x.LostNS + length})
 			}
 		}
 		connections += m.Connections
@@ -86,6 +95,7 @@ func (a *analysis) evidence() *evidence {
 	}
 	e.blocked = min(1, float64(f.BlockedNS)/(span*float64(max(1, publishing))))
 	e.away = min(1, e.away/(span*float64(max(1, publishing))))
+	e.apart = a.apartFrom(down, publishing)
 	e.stalled = float64(f.StallNS) / span
 	if e.self != nil {
 		e.paused = float64(e.self.ReadingPausedNS) / (span * float64(max(1, connections)))
@@ -96,6 +106,26 @@ func (a *analysis) evidence() *evidence {
 		}
 	}
 	return e
+}
+
+// apartFrom says how long connections that publish were lost, of so many, and when what was due meanwhile had been sent.
+func (a *analysis) apartFrom(down []result.Span, publishing int) string {
+	ns := int64(0)
+	slices.SortFunc(down, func(x, y result.Span) int { return cmp.Compare(x.FromNS, y.FromNS) })
+	for _, s := range union(down) {
+		ns += s.ToNS - s.FromNS
+	}
+	if ns <= 0 {
+		return ""
+	}
+	text := ", but for " + seconds(ns) + " without a connection"
+	if publishing > 1 {
+		text = ", but for " + seconds(ns) + " in which connections were lost"
+	}
+	if at := a.caughtUp(down[0].FromNS); at != event.None {
+		text += "; caught up at " + seconds(at-a.window.runStart)
+	}
+	return text
 }
 
 // limit names what limited the run, in one word and in words with the evidence:
@@ -112,7 +142,7 @@ func (e *evidence) limit() (result.Limit, string) {
 	case !e.producers || e.idle:
 		return e.limitOfConsumers()
 	case e.achieved >= keptRate:
-		return result.LimitSchedule, "the schedule: the rate that was asked for was kept"
+		return result.LimitSchedule, "the schedule: the rate that was asked for was kept" + e.apart
 	case e.self == nil || e.self.WorkShare == nil:
 		return e.limitUnobserved()
 	}

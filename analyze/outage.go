@@ -1,7 +1,9 @@
 package analyze
 
 import (
+	"cmp"
 	"fmt"
+	"slices"
 
 	"leveret/analyze/integrity"
 	"leveret/analyze/result"
@@ -145,6 +147,7 @@ func (o *outages) finish() {
 	for _, n := range o.open {
 		o.list[n].DurationNS = max(o.a.window.end-o.list[n].LostNS, 0)
 	}
+	inOrder(o.list)
 	for i := range o.list {
 		x := &o.list[i]
 		if x.RecoveredNS == nil {
@@ -153,13 +156,29 @@ func (o *outages) finish() {
 		f.Recovered++
 		f.LongestOutageNS = max(f.LongestOutageNS, x.DurationNS)
 		if len(f.Recoveries) < 4 {
-			f.Recoveries = append(f.Recoveries, fmt.Sprintf("%s %s after the start for %s%s", x.Where(), seconds(x.LostNS-o.a.window.runStart), seconds(x.DurationNS), because(x.Text)))
+			f.Recoveries = append(f.Recoveries, fmt.Sprintf("%s, lost %s after the start for %s%s", x.Where(), seconds(x.LostNS-o.a.window.runStart), seconds(x.DurationNS), because(x.Text)))
 		} else {
 			f.Recoveries = append(f.Recoveries, x.Where())
 		}
 	}
 	o.a.course.outages = o.list
 	f.Spans = append(f.Spans, o.spans()...)
+}
+
+// inOrder sorts losses, which come in order of time: what one failure of the broker takes away goes within 10 ms, in no order that
+// would mean something, and is told in the order of connections.
+func inOrder(list []result.Outage) {
+	const together = 10_000_000
+	for len(list) > 0 {
+		n := slices.IndexFunc(list, func(x result.Outage) bool { return x.LostNS-list[0].LostNS > together })
+		if n < 0 {
+			n = len(list)
+		}
+		slices.SortStableFunc(list[:n], func(x, y result.Outage) int {
+			return cmp.Or(cmp.Compare(x.Capture, y.Capture), cmp.Compare(x.Connection, y.Connection))
+		})
+		list = list[n:]
+	}
 }
 
 func because(text string) string {
@@ -181,10 +200,10 @@ func (o *outages) spans() (spans []result.Span) {
 		if x.RecoveredNS == nil && x.Producer != x.Consumer { // a lane that has ended
 			continue
 		}
-		s := result.Span{FromNS: x.LostNS, ToNS: x.LostNS + x.DurationNS, Kind: "lost", Text: x.Where() + " lost" + because(x.Text)}
+		s := result.Span{FromNS: x.LostNS, ToNS: x.LostNS + x.DurationNS, Kind: "lost", Text: x.Where() + because(x.Text)}
 		if n := len(spans); len(o.list) > mostSpans && n > 0 && s.FromNS <= spans[n-1].ToNS {
-			spans[n-1].ToNS = max(spans[n-1].ToNS, s.ToNS)
-			spans[n-1].Text = "connections lost" + because(x.Text)
+			spans[n-1].FromNS, spans[n-1].ToNS = min(spans[n-1].FromNS, s.FromNS), max(spans[n-1].ToNS, s.ToNS)
+			spans[n-1].Text = "connections" + because(x.Text)
 			continue
 		}
 		spans = append(spans, s)
@@ -198,20 +217,14 @@ func (a *analysis) disruption() *result.Disruption {
 	if len(list) == 0 {
 		return nil
 	}
-	d := &result.Disruption{Losses: int64(len(list)), FirstNS: list[0].LostNS, Doubt: a.judgement.Doubt, Outages: list[:min(len(list), result.MostOutages)]}
-	var down []result.Span
+	down := downtimes(list)
+	d := &result.Disruption{Losses: int64(len(list)), FirstNS: down[0].FromNS, Doubt: a.judgement.Doubt, Outages: list[:min(len(list), result.MostOutages)]}
 	for i := range list {
 		x := &list[i]
-		to := x.LostNS + x.DurationNS
-		d.LastNS = max(d.LastNS, to)
+		d.LastNS = max(d.LastNS, x.LostNS+x.DurationNS)
 		d.Attempts += int64(x.Attempts)
 		if x.RecoveredNS != nil {
 			d.Recovered++
-		}
-		if n := len(down); n > 0 && x.LostNS <= down[n-1].ToNS {
-			down[n-1].ToNS = max(down[n-1].ToNS, to)
-		} else {
-			down = append(down, result.Span{FromNS: x.LostNS, ToNS: to})
 		}
 	}
 	for _, s := range down {
@@ -221,9 +234,41 @@ func (a *analysis) disruption() *result.Disruption {
 		if from, ns, ok := m.standstill(down); ok {
 			d.StandstillFromNS, d.StandstillNS = &from, &ns
 		}
-		if last := m.last(m.late, a.window.end); last != event.None && last >= d.FirstNS {
+		if last := a.caughtUp(d.FirstNS); last != event.None {
 			d.CaughtUpNS = &last
 		}
 	}
 	return d
+}
+
+// downtimes are the times in which at least one of the losses lasted.
+func downtimes(list []result.Outage) []result.Span {
+	var all []result.Span
+	for i := range list {
+		all = append(all, result.Span{FromNS: list[i].LostNS, ToNS: list[i].LostNS + list[i].DurationNS})
+	}
+	slices.SortFunc(all, func(x, y result.Span) int { return cmp.Compare(x.FromNS, y.FromNS) })
+	return union(all)
+}
+
+// union joins spans, which come in the order of their beginnings, where they touch.
+func union(spans []result.Span) (all []result.Span) {
+	for _, s := range spans {
+		if n := len(all); n > 0 && s.FromNS <= all[n-1].ToNS {
+			all[n-1].ToNS = max(all[n-1].ToNS, s.ToNS)
+			continue
+		}
+		all = append(all, s)
+	}
+	return all
+}
+
+// caughtUp is when the last message was sent that was late, if that was after the loss; else event.None.
+func (a *analysis) caughtUp(lost int64) int64 {
+	if m := a.course.movement; m != nil {
+		if last := m.last(m.late, a.window.end); last != event.None && last >= lost {
+			return last
+		}
+	}
+	return event.None
 }

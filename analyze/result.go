@@ -45,6 +45,7 @@ func (a *analysis) result() *result.Result {
 	r.LatencyNote = a.latencyNote(r)
 	r.LatencyRemarks = a.latencyRemarks()
 	r.Groupings = a.describeGroupings()
+	r.Disruption = a.disruption()
 	r.Steadiness, r.Fairness, r.Waiting = a.steadiness(r), a.fairness(), a.waiting(r)
 	for g, name := range groupNames {
 		if c, ok := a.latency.whole[g].curve(name[0], name[1]); ok {
@@ -56,7 +57,6 @@ func (a *analysis) result() *result.Result {
 		a.clocks.withhold(r)
 	}
 	r.BrokerSide = a.describeBrokerSide(&r.Counts)
-	r.Disruption = a.disruption()
 	r.LimitedBy, r.Generator = a.facts.LimitedBy, a.generator()
 	return r
 }
@@ -167,7 +167,7 @@ func (a *analysis) intervals() []result.Interval {
 func (a *analysis) generator() *result.Generator {
 	g := &result.Generator{
 		Limit: a.facts.Limit, Batches: a.observed.batches.result(), Lateness: a.latency.late.distribution(a.answersUntil() != event.None),
-		Self: a.observed.during(func(i int) bool { return i < a.time.run }, len(a.captures)),
+		Self: a.observed.during(func(i int) bool { return i < a.time.run }, len(a.captures)), LostShare: a.course.lostShare,
 	}
 	if *g == (result.Generator{}) {
 		return nil

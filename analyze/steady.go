@@ -8,19 +8,26 @@ import (
 	"leveret/analyze/result"
 )
 
-// steadiness tells when rates and latency settled, from the intervals of the window; nil where there are too few.
+// steadiness tells when rates and latency settled, from the intervals of the window in which nothing was lost and the schedule kept
+// up with; nil where there are too few.
 func (a *analysis) steadiness(r *result.Result) *result.Steadiness {
 	var inside []*result.Interval
+	s := &result.Steadiness{}
+	apart := a.disturbed(r.Disruption)
 	for i := range r.Intervals {
 		x := &r.Intervals[i]
-		if x.Phase == phaseRun && 2*(x.EndNS-x.StartNS) >= r.IntervalNS { // a shorter one is no rate
-			inside = append(inside, x)
+		if x.Phase != phaseRun || 2*(x.EndNS-x.StartNS) < r.IntervalNS { // a shorter one is no rate
+			continue
 		}
+		if slices.ContainsFunc(apart, func(d result.Span) bool { return x.StartNS <= d.ToNS && d.FromNS < x.EndNS }) {
+			s.LeftOutNS += x.EndNS - x.StartNS
+			continue
+		}
+		inside = append(inside, x)
 	}
 	if len(inside) < quantile.LeastToSettle {
 		return nil
 	}
-	s := &result.Steadiness{}
 	rate, count := "received", func(x *result.Interval) int64 { return x.Received }
 	if r.Rates.Received == nil {
 		rate, count = "sent", func(x *result.Interval) int64 { return x.Sent }
@@ -39,6 +46,18 @@ func (a *analysis) steadiness(r *result.Result) *result.Steadiness {
 		}
 	}
 	return s
+}
+
+// disturbed are the times in which connections were lost, the last until the run had caught up with its schedule.
+func (a *analysis) disturbed(d *result.Disruption) []result.Span {
+	if d == nil {
+		return nil
+	}
+	times := downtimes(a.course.outages)
+	if last := &times[len(times)-1]; d.CaughtUpNS != nil {
+		last.ToNS = max(last.ToNS, *d.CaughtUpNS)
+	}
+	return times
 }
 
 // meansOf are the mean latencies of the intervals that have one.

@@ -143,7 +143,7 @@ var figureWords = []definition{
 func (p *page) tiles(r *result.Result) (tiles []tile) {
 	for _, l := range rateLines(r) {
 		if (l.name == "sent" || l.name == "received") && l.value != nil && isFinite(*l.value) {
-			tiles = append(tiles, tile{Name: l.name + " per second", Value: rate(*l.value), Unit: "messages"})
+			tiles = append(tiles, tile{Name: l.name, Value: rate(*l.value), Unit: "messages/s"})
 		}
 	}
 	for _, what := range r.LatencyKinds() {

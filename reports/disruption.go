@@ -2,6 +2,7 @@ package reports
 
 import (
 	"fmt"
+	"strings"
 
 	"leveret/analyze/result"
 )
@@ -23,29 +24,41 @@ func (p *page) disruption(r *result.Result) {
 	if d.Recovered > 0 {
 		text += ", the last at " + at(d.LastNS)
 	}
-	add("losses", text+fmt.Sprintf(", after %s to connect; at least one was away for %s", result.Plural(d.Attempts, "attempt"), seconds(d.DownNS)))
+	add("losses", text+fmt.Sprintf(", after %s to connect; taken together at least one was away for %s", result.Plural(d.Attempts, "attempt"), seconds(d.DownNS)))
 	if d.StandstillNS != nil && d.StandstillFromNS != nil {
 		add("standstill", fmt.Sprintf("nothing was confirmed or received for %s from %s on", seconds(*d.StandstillNS), at(*d.StandstillFromNS)))
 	}
 	if d.CaughtUpNS != nil {
-		add("caught up", fmt.Sprintf("at %s the last message was sent that was over %d ms late", at(*d.CaughtUpNS), result.CatchUpNS/1_000_000))
+		add("caught up", fmt.Sprintf("after %s no message was sent over %d ms late", at(*d.CaughtUpNS), result.CatchUpNS/1_000_000))
 	}
 	add("in doubt", doubtText(&d.Doubt))
 	lost := r.Counts.Lost
 	add("outcome", fmt.Sprintf("%s confirmed and lost, %s redelivered, %s received twice by being sent again", result.Group(lost), result.Group(r.Counts.Redelivered), result.Group(d.Doubt.DuplicatedByRepublishing)))
+	column := fieldColumn
+	for i := range min(len(d.Outages), outagesShown) {
+		column = max(column, cells(d.Outages[i].Where()))
+	}
 	for i := range d.Outages {
 		if i == outagesShown {
 			p.remark(fmt.Sprintf("and %s more", result.Group(d.Losses-outagesShown)))
 			return
 		}
 		x := &d.Outages[i]
-		end := "not recovered"
+		text := fmt.Sprintf("lost at %s, not recovered (%s)", at(x.LostNS), result.Plural(int64(x.Attempts), "attempt"))
 		if x.RecoveredNS != nil {
-			end = "to " + at(*x.RecoveredNS)
+			text = fmt.Sprintf("lost at %s, back at %s (%s, %s)", at(x.LostNS), at(*x.RecoveredNS), seconds(x.DurationNS), result.Plural(int64(x.Attempts), "attempt"))
 		}
-		text := fmt.Sprintf("%s %s, %s", x.Where(), at(x.LostNS), end)
-		p.item("", "", 0, p.clean(join("; ", join(": ", text, x.Text), x.Recovery)))
+		p.field(x.Where(), column, p.clean(join("; ", join(": ", text, x.Text), howRecovered(x.Recovery))))
 	}
+}
+
+// howRecovered is what was recorded of a recovery, "after 1.214 s, 4 attempts, at URI", without length and attempts: the line
+// has them, and by the clock of the record.
+func howRecovered(text string) string {
+	if parts := strings.SplitN(text, ", ", 3); strings.HasPrefix(text, "after ") && len(parts) > 1 && strings.Contains(parts[1], " attempt") {
+		return strings.Join(parts[2:], "")
+	}
+	return text
 }
 
 // outagesShown is how many losses are told one by one.

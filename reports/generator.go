@@ -19,7 +19,7 @@ func (p *page) generator(r *result.Result) {
 		}
 	}
 	if g.Self != nil {
-		add("producers", producersLine(g.Self, &r.Config))
+		add("producers", producersLine(g, &r.Config))
 	}
 	if d := g.Lateness; d.Messages() > 0 {
 		add("sent - due", p.latenessLine(d))
@@ -35,15 +35,19 @@ func (p *page) generator(r *result.Result) {
 
 // producersLine: "waited for confirms 83 %, for the socket 1.2 % of the time; at work 15 %". What nobody waited for is left out,
 // but where nothing was waited for at all.
-func producersLine(s *result.Self, c *result.Config) string {
-	waits, answers := "", "confirms"
+func producersLine(g *result.Generator, c *result.Config) string {
+	s := g.Self
+	waits, answers, socket := "", "confirms", "the socket"
+	if g.LostShare != nil && s.SocketShare != nil && *g.LostShare > *s.SocketShare/2 { // most of that was no connection's
+		socket = "a lost connection or the socket"
+	}
 	if c.PublishTxSize > 0 && c.Confirm == 0 {
 		answers = "commits"
 	}
 	for _, w := range []struct {
 		what  string
 		share *float64
-	}{{answers, s.WindowShare}, {"the socket", s.SocketShare}, {"the recorder", s.RecorderShare}, {"the schedule", s.ScheduleShare}} {
+	}{{answers, s.WindowShare}, {socket, s.SocketShare}, {"the recorder", s.RecorderShare}, {"the schedule", s.ScheduleShare}} {
 		if w.share != nil && (*w.share > 0 || w.what == "the schedule" && c.OpenLoop) {
 			waits = join(", ", waits, "for "+w.what+" "+share(*w.share))
 		}

@@ -61,7 +61,7 @@ func (p *page) intervals(r *result.Result) {
 	}
 	p.lastInterval(r)
 	if len(dropped) > 0 {
-		p.remark("A wider page also shows: " + strings.Join(dropped, ", ") + ".")
+		p.remark("A wider page (a wider terminal; COLUMNS=160 for a file or a pipe) also shows: " + strings.Join(dropped, ", ") + ".")
 	}
 }
 

@@ -181,7 +181,7 @@ func plainGenerator(g *result.Generator) *result.Generator {
 	}
 	copied := *g
 	plainDistribution(&copied.Lateness)
-	copied.Self = plainSelf(copied.Self)
+	copied.Self, copied.LostShare = plainSelf(copied.Self), finite(copied.LostShare)
 	if b := copied.Batches; b != nil && !isFinite(b.Mean) {
 		copied.Batches = nil
 	}

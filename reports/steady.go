@@ -43,6 +43,9 @@ func (p *page) steadiness(r *result.Result) {
 	if latest > 0 {
 		text += fmt.Sprintf(" (--warmup %s leaves out what was before)", significant(float64(latest)/1e9, 3))
 	}
+	if s.LeftOutNS > 0 {
+		text += "; without " + duration(float64(s.LeftOutNS), p.ascii) + " in which connections were lost or the schedule was caught up with"
+	}
 	p.field("steady", fieldColumn, text)
 }
 

@@ -66,9 +66,9 @@ func (p *page) report(r *result.Result) {
 	p.groupings(r)
 	p.generator(r)
 	p.brokerSide(r)
-	p.intervals(r)
-	p.spans(r)
 	p.marks(r)
+	p.spans(r)
+	p.intervals(r)
 }
 
 func (p *page) verdict(r *result.Result) {

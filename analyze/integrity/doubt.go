@@ -152,7 +152,7 @@ func (r *report) losses() {
 	if f.Recovered != 1 {
 		what = "losses"
 	}
-	r.add(CodeReconnected, result.SeverityWarning, f.Recovered, nil, "%s %s of connections or channels recovered, the longest after %s: %s",
+	r.add(CodeReconnected, result.SeverityWarning, f.Recovered, nil, "%s %s of connections or channels recovered, the longest took %s: %s",
 		result.Group(f.Recovered), what, seconds(f.LongestOutageNS), few(f.Recoveries))
 	text := fmt.Sprintf("%s in doubt: sent, and without an answer when the connection was lost", messages(d.Messages))
 	for _, n := range []struct {

@@ -83,7 +83,7 @@ func (l *Ledger) eventRules(q *queue, f *Facts) (rules []string) {
 		case d.Exclusive && ended > 0:
 			rules = append(rules, "exclusive: the queue goes with its connection, which ended early")
 		case !d.Durable && f.ConnectionsLost > 0:
-			rules = append(rules, "not durable: connections were lost, and a broker that restarts forgets the queue")
+			rules = append(rules, "not durable: connections were lost, and a broker that restarts forgets the queue; --flag persistent, with durable queues, has this judged")
 		default:
 			continue
 		}

@@ -21,7 +21,7 @@ type Disruption struct {
 	// where none was.
 	CaughtUpNS *int64 `json:"caught_up_ns"`
 	Doubt      Doubt  `json:"in_doubt"`
-	// Outages in order of time, the first MostOutages.
+	// Outages in order of time, those that came together, within 10 ms, in that of their connections; the first MostOutages.
 	Outages []Outage `json:"outages"`
 }
 

@@ -4,6 +4,9 @@ package result
 type Steadiness struct {
 	Rate    *Settling `json:"rate"`
 	Latency *Settling `json:"latency"` // of the mean by interval; null where too few intervals have one
+	// LeftOutNS is the length of the intervals that were left out, as connections were lost in them, or their schedule was not caught
+	// up with.
+	LeftOutNS int64 `json:"left_out_ns,omitempty"`
 }
 
 // Settling is from when on a series was steady.

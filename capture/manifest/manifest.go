@@ -427,10 +427,13 @@ func (r *Recovery) Describe() string {
 		text += ", at " + r.Endpoint
 	}
 	for _, n := range []struct {
-		count int64
-		what  string
-	}{{r.InDoubt, "messages in doubt"}, {r.Republished, "sent again"}, {r.Unacked, "deliveries unacked"}} {
+		count     int64
+		what, one string
+	}{{r.InDoubt, "messages in doubt", "message in doubt"}, {r.Republished, "sent again", "sent again"}, {r.Unacked, "deliveries unacked", "delivery unacked"}} {
 		if n.count > 0 {
+			if n.count == 1 {
+				n.what = n.one
+			}
 			text += fmt.Sprintf(", %d %s", n.count, n.what)
 		}
 	}

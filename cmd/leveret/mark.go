@@ -96,7 +96,10 @@ func manifestOf(dir string) (*manifest.Manifest, error) {
 		}
 		return m, nil
 	}
-	if _, err := os.Stat(dir); err != nil {
+	switch _, err := os.Stat(dir); {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil, fmt.Errorf("there is no capture at %s (yet): a run makes it when it is connected, and names it", dir)
+	case err != nil:
 		return nil, fmt.Errorf("capture: %w", err)
 	}
 	return nil, fmt.Errorf("capture: %s: has neither %s nor %s, so that nothing tells its clock; give the directory of a capture", dir, manifest.FinalName, manifest.StartName)

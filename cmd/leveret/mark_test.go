@@ -119,7 +119,7 @@ func TestMarkMistakes(t *testing.T) {
 		{[]string{dir, " ", "--at", "0"}, exitUsage, "without a text"},
 		{[]string{dir, strings.Repeat("x", 1001), "--at", "0"}, exitUsage, "a text of 1001 bytes: at most 1000"},
 		{[]string{dir, "purged", "--at", "0", "--purged", "order"}, exitUsage, "--purged=order: is no queue of the run; they are orders, letters"},
-		{[]string{filepath.Join(dir, "none"), "stopped"}, exitFailed, "no such file or directory"},
+		{[]string{filepath.Join(dir, "none"), "stopped"}, exitFailed, "there is no capture at " + filepath.Join(dir, "none") + " (yet)"},
 		{[]string{t.TempDir(), "stopped"}, exitFailed, "has neither manifest.json nor start.json"},
 	}
 	for _, tt := range tests {

@@ -29,11 +29,24 @@ func putReport(r *result.Result, o *options.Report, s streams) error {
 	if o.Format == "" { // PerfTest's standard output is its own
 		return writeShort(s.err, r)
 	}
-	return putDocument(o.Output, s, func(w io.Writer) error { return writeReport(w, r, o) })
+	err := storeDocument(o.Output, s, func(w io.Writer) error { return writeReport(w, r, o) })
+	if err == nil && o.Output != "" {
+		fmt.Fprintf(s.err, "verdict %s, report %s\n", r.Verdict, o.Output)
+	}
+	return err
 }
 
-// putDocument writes to standard output, or replaces the file as a whole.
+// putDocument is storeDocument, and names the file.
 func putDocument(path string, s streams, write func(io.Writer) error) error {
+	err := storeDocument(path, s, write)
+	if err == nil && path != "" {
+		fmt.Fprintln(s.err, "report", path)
+	}
+	return err
+}
+
+// storeDocument writes to standard output, or replaces the file as a whole.
+func storeDocument(path string, s streams, write func(io.Writer) error) error {
 	if path == "" {
 		return write(s.out)
 	}
@@ -44,7 +57,6 @@ func putDocument(path string, s streams, write func(io.Writer) error) error {
 	if err := replaceFile(path, b.Bytes()); err != nil {
 		return fmt.Errorf("--output=%s: %w", path, err)
 	}
-	fmt.Fprintln(s.err, "report", path)
 	return nil
 }
 

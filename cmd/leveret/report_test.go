@@ -23,7 +23,7 @@ func TestReportFiles(t *testing.T) {
 		}
 		code, stdout, stderr := invoke(t, args...)
 		b, err := os.ReadFile(path)
-		if code != exitOK || err != nil || !strings.HasPrefix(string(b), c.begins) || stdout != "" || !strings.Contains(stderr, "report "+path) {
+		if code != exitOK || err != nil || !strings.HasPrefix(string(b), c.begins) || stdout != "" || !strings.Contains(stderr, "verdict PASS, report "+path+"\n") {
 			t.Errorf("%+v: exit %d, %v, begins with %.40q\n%s%s", c, code, err, b, stdout, stderr)
 		}
 		if len(b) >= 3_000_000 {

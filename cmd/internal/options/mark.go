@@ -24,8 +24,8 @@ type Moment struct {
 func NewMark() (*Set, *Mark) {
 	m := &Mark{}
 	return newSet("mark", []*Option{
-		{Name: "at", Arg: "TIME", Group: groupRows, value: moment(&m.At), Help: "when it happened: seconds after the start barrier (of a capture that is closed), or a time such as '2026-01-31 13:30:05.5' (with a zone, +01:00, or the local one's); without it now"},
-		{Name: "purged", Arg: "QUEUE", Group: groupRows, value: text(&m.Purged, ""), Help: "this queue was purged just before: what was sent before and never received is then removed by a rule, and not lost"},
+		{Name: "at", Arg: "TIME", Group: groupMark, value: moment(&m.At), Help: "when it happened: seconds after the start barrier (of a capture that is closed), or a time such as '2026-01-31 13:30:05.5' (with a zone, +01:00, or the local one's); without it now"},
+		{Name: "purged", Arg: "QUEUE", Group: groupMark, value: text(&m.Purged, ""), Help: "this queue was purged just before: what was sent before and never received is then removed by a rule, and not lost"},
 	}), m
 }
 

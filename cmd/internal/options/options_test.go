@@ -62,6 +62,7 @@ func TestMistakesNameOptionValueAndRemedy(t *testing.T) {
 		{"--nonsense-option", "leveret run --help lists them"},
 		{"-x 2", "this one is --producers"},
 		{"-x2", "this one is --producers"},
+		{"-o report.html", "unknown option -o: for the report --output FILE; -o of PerfTest, the CSV file of its lines, is --output-file here"},
 		{"--producers", "--producers needs a value: --producers N"},
 		{"--producers two", "--producers=two: must be a whole number"},
 		{"--producers -1", "--producers=-1: must be from 0 to 65536"},

@@ -65,6 +65,7 @@ func (o *Option) show(text string) string {
 const (
 	groupSuite    = "Suite"
 	groupRows     = "Rows"
+	groupMark     = "Mark"
 	groupBroker   = "Broker and connection"
 	groupTopology = "Topology"
 	groupProduce  = "Producers"
@@ -81,7 +82,7 @@ const (
 )
 
 var groupOrder = []string{
-	groupAsk, groupSuite, groupRows, groupBroker, groupTopology, groupProduce, groupConsume, groupLimits, groupOutput, groupMetrics, groupRecord, groupReport,
+	groupAsk, groupSuite, groupRows, groupMark, groupBroker, groupTopology, groupProduce, groupConsume, groupLimits, groupOutput, groupMetrics, groupRecord, groupReport,
 	groupEmbedded, groupJVM, groupRefused,
 }
 
@@ -238,6 +239,9 @@ func (s *Set) unknown(e *pflag.NotExistError) error {
 			return fmt.Errorf("unknown option -%s: long names take two dashes, --%s", given, o.Name)
 		}
 		if o := s.byPerfTest(given); o != nil {
+			if o.Name == "output-file" && s.find("output").value != nil { // -o is of the report elsewhere
+				return fmt.Errorf("unknown option -%s: for the report --output FILE; -o of PerfTest, the CSV file of its lines, is --%s here", given, o.Name)
+			}
 			return fmt.Errorf("unknown option -%s: options of %s have long names, this one is --%s", given, s.command, o.Name)
 		}
 		return fmt.Errorf("unknown option -%s; leveret %s --help lists them", given, s.command)

@@ -4,6 +4,7 @@ import (
 	"io"
 	"os"
 	"runtime"
+	"strconv"
 	"strings"
 
 	"golang.org/x/term"
@@ -36,17 +37,22 @@ func OnTerminal(w io.Writer) bool {
 	return ok && term.IsTerminal(int(f.Fd()))
 }
 
-// Width is the number of columns of the terminal that w is; 0 where it is none, or does not tell.
+// mostColumns bounds what COLUMNS may ask for.
+const mostColumns = 1000
+
+// Width is the number of columns of the terminal that w is; where it is none, or does not tell, that of the variable COLUMNS, 0
+// without it.
 func Width(w io.Writer) int {
-	f, ok := w.(interface{ Fd() uintptr })
-	if !ok {
+	if f, ok := w.(interface{ Fd() uintptr }); ok {
+		if width, _, err := term.GetSize(int(f.Fd())); err == nil {
+			return width
+		}
+	}
+	n, err := strconv.Atoi(os.Getenv("COLUMNS"))
+	if err != nil || n <= 0 {
 		return 0
 	}
-	width, _, err := term.GetSize(int(f.Fd()))
-	if err != nil {
-		return 0
-	}
-	return width
+	return min(n, mostColumns)
 }
 
 // terminalSize is the size of a terminal, and the usual one where it does not tell.
