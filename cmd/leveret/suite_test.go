@@ -64,6 +64,9 @@ func TestSuite(t *testing.T) {
 			t.Errorf("%s: %s, %d sent", run.ID, run.State, r.Counts.Sent)
 		}
 	}
+	if want := "\ntables " + filepath.Join(dir, "tables") + ".{txt,md,csv,tex,html}\n"; !strings.Contains(stderr, want) {
+		t.Errorf("%q is not said: %s", want, stderr)
+	}
 	for _, ending := range []string{"txt", "md", "csv", "tex", "html"} {
 		if text, err := os.ReadFile(filepath.Join(dir, "tables."+ending)); err != nil || !strings.Contains(string(text), "150") {
 			t.Errorf("tables.%s: %v", ending, err)
@@ -80,6 +83,20 @@ func TestSuite(t *testing.T) {
 	code, again, stderr = invoke(t, "suite", "--resume", dir)
 	if code != exitOK || again != stdout || strings.Contains(stderr, "begins") {
 		t.Errorf("exit %d, what was run is run again\n%s", code, stderr)
+	}
+}
+
+// The list says how large each suite is, and a suite where its figures were published.
+func TestSuiteList(t *testing.T) {
+	_, list, _ := invoke(t, "suite", "--list")
+	_, rows, _ := invoke(t, "suite", "--list", "cloudamqp-sizes")
+	for want, in := range map[string]string{
+		" 10 rows, 10 runs; some ": list, " 4 rows, 2 runs (rows share runs); some ": list, " 1 row, its runs chosen as it goes; some ": list, "\n--time SECONDS makes ": list,
+		"  published: CloudAMQP, RabbitMQ performance testing: 001_eceee3e994c9ce06.txt, Throughput and Figure 1\n": rows,
+	} {
+		if !strings.Contains(in, want) {
+			t.Errorf("%q is not said: %s", want, in)
+		}
 	}
 }
 

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"leveret/analyze/result"
 	"leveret/cmd/internal/suite"
 	"leveret/reports/table"
 )
@@ -26,19 +27,40 @@ func listSuites(w io.Writer) error {
 			return err
 		}
 		r := s.NewRecord(rows, suite.Changes{}, nil, "")
-		fmt.Fprintf(w, "%-16s %s\n%-16s %d rows, %d runs", name, s.Title, "", len(rows), len(r.Runs))
-		for _, row := range rows {
-			if row.Adaptive() {
-				fmt.Fprint(w, " and what they lead to")
-				break
-			}
-		}
+		fmt.Fprintf(w, "%-16s %s\n%-16s %s", name, s.Title, "", extent(rows, len(r.Runs)))
 		fmt.Fprintf(w, "; some %s\n", suite.Span(s.Estimate(r, rows)))
 		if s.Source != "" {
 			fmt.Fprintf(w, "%-16s figures: %s\n", "", s.Source)
 		}
 	}
+	fmt.Fprintln(w, "--time SECONDS makes the runs of each shorter; --dry-run says how long it takes then")
 	return nil
+}
+
+// extent says how many rows and runs a suite has before it begins.
+func extent(rows []*suite.Row, runs int) string {
+	chosen := 0
+	for _, row := range rows {
+		if row.Adaptive() {
+			chosen++
+		}
+	}
+	text := result.Plural(int64(len(rows)), "row")
+	switch {
+	case chosen > 0 && chosen == len(rows):
+		whose := "their"
+		if chosen == 1 {
+			whose = "its"
+		}
+		return text + ", " + whose + " runs chosen as it goes"
+	case chosen > 0:
+		return text + ", " + result.Plural(int64(runs), "run") + " and those that are chosen as it goes"
+	}
+	text += ", " + result.Plural(int64(runs), "run")
+	if runs < len(rows) {
+		text += " (rows share runs)"
+	}
+	return text
 }
 
 // listRows names the rows of one suite, with the words that --only takes.
@@ -110,6 +132,7 @@ var tableForms = []struct {
 func (c *suiteRun) output(tables []*table.Table) error {
 	files, err := c.drawCharts(tables, filepath.Join(c.dir, "charts"), c.record.Kept(c.dir))
 	pictures := picturesOf(files)
+	var endings []string
 	for _, form := range tableForms {
 		text, formErr := c.formed(form.name, tables, pictures)
 		err = errors.Join(err, formErr)
@@ -119,6 +142,10 @@ func (c *suiteRun) output(tables []*table.Table) error {
 			}
 		}
 		err = errors.Join(err, os.WriteFile(filepath.Join(c.dir, "tables."+form.ending), text, 0o644))
+		endings = append(endings, form.ending)
+	}
+	if err == nil {
+		fmt.Fprintf(c.err, "tables %s.{%s}\n", filepath.Join(c.dir, "tables"), strings.Join(endings, ","))
 	}
 	return err
 }

@@ -45,7 +45,24 @@ func Read(file string, text []byte) (*Suite, error) {
 	if r.err != nil {
 		return nil, r.err
 	}
+	for _, t := range s.Tables {
+		t.Source = s.titled(t.Source)
+	}
 	return s, nil
+}
+
+// titled is a table's source that begins with the name of a file, with the title of that document before it: the suite's source has
+// both, as "TITLE (FILE)".
+func (s *Suite) titled(source string) string {
+	title, files, ok := strings.Cut(s.Source, " (")
+	file := source
+	if end := strings.IndexAny(source, ",;: "); end >= 0 {
+		file = source[:end]
+	}
+	if !ok || file == "" || !strings.Contains(files, file) {
+		return source
+	}
+	return title + ": " + source
 }
 
 var syntaxAt = regexp.MustCompile(`line (\d+): `)

@@ -48,7 +48,7 @@ type Option struct {
 type Table struct {
 	Name   string // of files and rows; a number where the file gives none
 	Title  string
-	Source string // where in the suite's source its figures stand
+	Source string // where in the suite's source its figures stand, with the title of that
 	Line   int
 
 	Options Options
