@@ -116,3 +116,28 @@ func TestChartOptionsAgree(t *testing.T) {
 		t.Errorf("formats by default %v", o.Report.ChartFormat)
 	}
 }
+
+// The README's table has a line for every chart, and for none that there is not.
+func TestChartsOfTheREADME(t *testing.T) {
+	readme, err := os.ReadFile(filepath.Join("..", "..", "README.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, table, _ := strings.Cut(string(readme), "| `--chart` | shows |\n|---|---|\n")
+	var named []string
+	for line := range strings.Lines(table) {
+		cells := strings.Split(line, "|")
+		if len(cells) != 4 {
+			break
+		}
+		for name := range strings.SplitSeq(cells[1], ",") {
+			named = append(named, strings.Trim(name, " `"))
+		}
+	}
+	all := slices.Concat(chart.Names(), chart.RunNames())
+	slices.Sort(named)
+	slices.Sort(all)
+	if !slices.Equal(named, all) {
+		t.Errorf("the table has\n%q, there are\n%q", named, all)
+	}
+}
