@@ -9,7 +9,7 @@ import (
 )
 
 // steadiness tells when rates and latency settled, from the intervals of the window in which nothing was lost and the schedule kept
-// up with; nil where there are too few.
+// up with; nil where there are too few, unless some were left out.
 func (a *analysis) steadiness(r *result.Result) *result.Steadiness {
 	var inside []*result.Interval
 	s := &result.Steadiness{}
@@ -26,6 +26,9 @@ func (a *analysis) steadiness(r *result.Result) *result.Steadiness {
 		inside = append(inside, x)
 	}
 	if len(inside) < quantile.LeastToSettle {
+		if s.LeftOutNS > 0 {
+			return s
+		}
 		return nil
 	}
 	rate, count := "received", func(x *result.Interval) int64 { return x.Received }

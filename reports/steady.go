@@ -37,6 +37,9 @@ func (p *page) steadiness(r *result.Result) {
 		return name + " from " + duration(float64(*x.AfterNS), p.ascii) + " after the start on"
 	}
 	text := join("; ", say("rate", s.Rate), say("latency", s.Latency))
+	if text == "" && s.LeftOutNS > 0 {
+		text = "too few intervals are left to tell"
+	}
 	if text == "" {
 		return
 	}

@@ -2,7 +2,7 @@ package result
 
 // Steadiness tells when the run had settled. It is a hint for --warmup, found by the rule MSER on the intervals of the window.
 type Steadiness struct {
-	Rate    *Settling `json:"rate"`
+	Rate    *Settling `json:"rate"`    // null where too few intervals are left
 	Latency *Settling `json:"latency"` // of the mean by interval; null where too few intervals have one
 	// LeftOutNS is the length of the intervals that were left out, as connections were lost in them, or their schedule was not caught
 	// up with.

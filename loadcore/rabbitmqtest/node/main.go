@@ -83,5 +83,5 @@ func describe(w io.Writer, node *rabbitmqtest.Node, tls bool) {
 		fmt.Fprintln(w, "CA:        ", node.CACert())
 	}
 	fmt.Fprintln(w, "management:", node.ManagementURL(), "user", node.User(), "password", node.Password())
-	fmt.Fprintln(w, "Ctrl-C stops it and removes its data.")
+	fmt.Fprintf(w, "Ctrl-C stops it and removes its data; or: kill %d\n", os.Getpid())
 }
