@@ -2,7 +2,7 @@
 
 GO          ?= go
 FUZZTIME    ?= 5s
-CHECKFUZZTIME ?= 3s
+CHECKFUZZTIME ?= 2s
 BENCH       ?= .
 BENCHCOUNT  ?= 5
 BENCHTIME   ?= 1s

@@ -156,7 +156,7 @@ func TestC090StopReasonThenSummary(t *testing.T) {
 	}{
 		"time":  {"-z 1 -r 100 -prsd 0", exitOK, "test stopped (Reached time limit)"},
 		"limit": {"-C 10", exitOK, "test stopped (Producer reached message limit)"},
-		"gone":  {"-r 1000 -prsd 0 -z 60", exitFailed, "test stopped ("},
+		"gone":  {"-r 1000 -prsd 0 -z 4", exitFailed, "test stopped ("},
 	} {
 		b, err := broker.Start(broker.Options{})
 		if err != nil {

@@ -15,6 +15,7 @@ import (
 // The only node is killed and started again while its transient queue holds messages: exactly those are missing, and the report says
 // why; nothing is called lost, the run goes on where it was, and the outage is in the result.
 func TestNodeKilledUnderATransientQueue(t *testing.T) {
+	t.Parallel()
 	node := rabbitmqtest.Start(t, rabbitmqtest.Options{})
 	dir := filepath.Join(t.TempDir(), "capture")
 	args := []string{"run", "--quiet", "--uri", node.URI(t), "--queue", "q", "--auto-delete", "false", "--rate", "1000", "--consumer-rate", "500", "--qos", "20", "--confirm", "100",
