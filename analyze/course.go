@@ -24,7 +24,7 @@ type course struct {
 	outages  []result.Outage
 	movement *movement
 	resent   *resent
-	// lostShare is how much of their time connections that publish were lost; nil where none was.
+	// lostShare is how much of their time connections that publish were lost; nil where none was, or a part of the run was asked for.
 	lostShare *float64
 }
 

@@ -40,7 +40,7 @@ func (a *analysis) findLimit() {
 	}
 	e := a.evidence()
 	a.facts.Limit, a.facts.LimitedBy = e.limit()
-	if e.away > 0 {
+	if e.away > 0 && !a.window.asked {
 		a.course.lostShare = &e.away
 	}
 }

@@ -19,8 +19,8 @@ type Generator struct {
 	Batches *BatchSizes `json:"batches"`
 	// Lateness is sent less due, of the messages due in the window; those that were not sent are censored. Nil in closed loop.
 	Lateness *Distribution `json:"lateness"`
-	// LostShare is how much of their time connections that publish were lost, 0 to 1; nil where none was. What producers wait for
-	// then counts as waiting for the socket.
+	// LostShare is how much of their time connections that publish were lost, 0 to 1; nil where none was, or where the window is a part
+	// of the run. What producers wait for then counts as waiting for the socket.
 	LostShare *float64 `json:"lost_connections_share,omitempty"`
 	// Self is nil where the recording has no self-observation.
 	Self *Self `json:"self"`
