@@ -32,7 +32,7 @@ run: build ## record ten seconds of load, analyze it, draw charts (URI=amqp://us
 
 test: ## run all tests, with a real RabbitMQ (installs it where it can)
 	@.ci/need rabbitmq npm chromium
-	$(GO) test -count=1 -timeout 12m -p 4 -parallel 4 $(PACKAGES)
+	$(GO) test -count=1 -timeout 12m -p 4 -parallel 6 $(PACKAGES)
 
 test-long: ## run all tests and those that take longer (build tag long)
 	@.ci/need rabbitmq npm chromium

@@ -68,6 +68,7 @@ func later(from, to net.Conn, delay time.Duration) {
 // were sent together has waited for seven others. The same law holds for confirms: a window of 2, answered after 100 ms, is 20 a
 // second; the last two of twelve are sent five rounds after the first two.
 func TestW14DistanceCapsRates(t *testing.T) {
+	t.Parallel()
 	b, err := broker.Start(broker.Options{})
 	if err != nil {
 		t.Fatal(err)

@@ -68,6 +68,7 @@ func TestC049ThrownAwayByALengthLimit(t *testing.T) {
 // C004, C073: the run stops by time with most messages still in the queue: they are queued, none is called lost, the rate of receiving
 // is that of the run alone, and the backlog is named.
 func TestC004StoppedWithABacklog(t *testing.T) {
+	t.Parallel()
 	r, _, code, stdout, stderr := perfTest(t, "-h", rabbitmqtest.Shared(t).URI(t), "-z", "2", "-x", "1", "-y", "1", "-r", "3000", "-prsd", "0", "-R", "300", "-q", "20", "-st", "1", "-u", "q", "-c", "500")
 	n := r.Counts
 	if code != exitOK || r.Verdict != result.Inconclusive || n.Lost+n.Missing+n.Duplicates != 0 || n.Received+n.QueuedAtStop != n.Sent || n.Sent == 0 || n.QueuedAtStop < n.Sent/2 {

@@ -21,6 +21,7 @@ import (
 var noNumber = regexp.MustCompile(`\b(NaN|Inf|Infinity)\b`)
 
 func TestCasesAsPerfTestLines(t *testing.T) {
+	t.Parallel()
 	uri := rabbitmqtest.Shared(t).URI(t)
 	for _, c := range []struct {
 		line           string
@@ -132,6 +133,7 @@ func TestC084AutomaticAcksAndAConsumerRate(t *testing.T) {
 
 // C102: a message above the broker's limit: its text, exit 1, unconfirmed, and not sent again.
 func TestC102MessageAboveTheBrokersLimit(t *testing.T) {
+	t.Parallel()
 	b, err := broker.Start(broker.Options{MaxMessageSize: 16 << 20})
 	if err != nil {
 		t.Fatal(err)

@@ -98,6 +98,7 @@ func figureOf(n *int64) any {
 
 // Of a topology that others declared and bound, the API tells where messages must arrive: loss is judged.
 func TestBindingsOfOthersAreFollowed(t *testing.T) {
+	t.Parallel()
 	bindingsOfOthersAreFollowed(t, rabbitmqtest.Shared(t))
 }
 
@@ -135,6 +136,7 @@ func hasFinding(r *result.Result, code string) bool {
 
 // A policy that the run knows nothing of takes messages away. Only the API can tell: with it they are not lost.
 func TestPolicyExplainsWhatIsMissing(t *testing.T) {
+	t.Parallel()
 	policyExplainsWhatIsMissing(t, rabbitmqtest.Shared(t))
 }
 

@@ -164,6 +164,7 @@ func TestPanelWhoseTerminalDisappears(t *testing.T) {
 
 // Stopped and continued, the panel begins anew below what the shell has written meanwhile.
 func TestPanelAfterBeingStopped(t *testing.T) {
+	t.Parallel()
 	p := terminaltest.Open(t, 80, 40)
 	cmd, _ := startOn(t, p, nil, "", "run", "--queue", "q", "--rate", "100", "--confirm", "10", "--time", "4", "--no-analyze", "--capture", filepath.Join(t.TempDir(), "c"))
 	p.Await(t, "running")

@@ -78,6 +78,7 @@ func TestPerfTestRuns(t *testing.T) {
 
 // C105: without a random delay the first message is due at once; the others half a second after each other.
 func TestC105IntervalBelowASecond(t *testing.T) {
+	t.Parallel()
 	_, m, code, _, stderr := perfTest(t, "-h", rabbitmqtest.Shared(t).URI(t), "-P", "0.5", "-z", "2", "-prsd", "0", "-y", "1")
 	if code != exitOK || m.Outcome.Sent != 4 || !strings.Contains(stderr, "2 messages per second in all") {
 		t.Errorf("exit %d, %+v\n%s", code, m.Outcome, stderr)

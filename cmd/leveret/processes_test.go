@@ -11,6 +11,7 @@ import (
 // Producers and consumers of one host, recorded by two processes, are one run: every message is joined, by the clock that
 // the processes share.
 func TestTwoProcessesOfOneHost(t *testing.T) {
+	t.Parallel()
 	uri := launchBroker(t)
 	from, to := filepath.Join(t.TempDir(), "producers"), filepath.Join(t.TempDir(), "consumers")
 	const n = "2000"

@@ -128,6 +128,7 @@ func TestCorruptIdentityIsNotAttributed(t *testing.T) {
 
 // C010: interrupted, a capture is closed, readable, and says so.
 func TestInterruptLeavesAClosedCapture(t *testing.T) {
+	t.Parallel()
 	for _, signal := range []os.Signal{os.Interrupt, syscall.SIGTERM} {
 		t.Run(signal.String(), func(t *testing.T) {
 			dir := filepath.Join(t.TempDir(), "capture")

@@ -8,6 +8,7 @@ import (
 // A hundred messages in the first half of each second, none in the second: two seconds hold two hundred, wherever the
 // machine was meanwhile.
 func TestVariableRate(t *testing.T) {
+	t.Parallel()
 	r, _, _ := record(t, "--queue", "q", "--variable-rate", "200:0.5", "--variable-rate", "0:0.5", "--time", "2", "--confirm", "50")
 	if c := r.Counts; c.Sent+c.NotSent != 200 || c.Received != c.Sent {
 		t.Errorf("%+v", c)
@@ -20,6 +21,7 @@ func TestVariableRate(t *testing.T) {
 
 // The same seed offers the same messages: as many in the same time, at the same times.
 func TestPoissonArrivalsAreReproducible(t *testing.T) {
+	t.Parallel()
 	var sent [2]int64
 	for i := range sent {
 		r, _, _ := record(t, "--queue", "q", "--rate", "500", "--arrivals", "poisson", "--seed", "5", "--catch-up", "none", "--time", "1")
