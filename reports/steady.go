@@ -47,7 +47,10 @@ func (p *page) steadiness(r *result.Result) {
 		text += fmt.Sprintf(" (--warmup %s leaves out what was before)", significant(float64(latest)/1e9, 3))
 	}
 	if s.LeftOutNS > 0 {
-		text += "; without " + duration(float64(s.LeftOutNS), p.ascii) + " in which connections were lost or the schedule was caught up with"
+		text += "; without " + duration(float64(s.LeftOutNS), p.ascii) + " in which connections were lost"
+		if r.Disruption != nil && r.Disruption.CaughtUpNS != nil {
+			text += " or the schedule was caught up with"
+		}
 	}
 	p.field("steady", fieldColumn, text)
 }
