@@ -109,7 +109,7 @@ func TestDiskStandsStill(t *testing.T) {
 	})
 }
 
-// On a disk that takes 10 MB a second a run goes as fast as that, and every row is there.
+// C070: on a disk that takes 10 MB a second a run goes as fast as that, and every row is there.
 func TestSlowDisk(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		const messages, batch, rate = 400_000, 500, 10_000_000

@@ -234,7 +234,7 @@ func TestSharedDriveLosesConnections(t *testing.T) {
 	}
 }
 
-// A thousand connections that the broker has blocked, and does not read any more: all of them are closed in the one time
+// C096: a thousand connections that the broker has blocked, and does not read any more: all of them are closed in the one time
 // that there is for closing, and with none nobody is asked.
 func TestClosingManyBlockedConnections(t *testing.T) {
 	for _, c := range []struct {
