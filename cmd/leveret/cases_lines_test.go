@@ -139,7 +139,7 @@ func TestC102MessageAboveTheBrokersLimit(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer b.Close()
-	r, _, code, stdout, stderr := perfTest(t, "-h", b.URI(), "-s", "17000000", "-C", "1", "-c", "1", "-u", "q")
+	r, _, code, stdout, stderr := perfTest(t, "-h", b.URI(), "-s", "17000000", "-C", "1", "-c", "1", "-dcr", "-u", "q")
 	if code != exitFailed || r.Counts.Sent != 1 || r.Counts.Unconfirmed != 1 || r.Counts.Confirmed+r.Counts.Received+r.Counts.Lost != 0 {
 		t.Errorf("exit %d, %+v\n%s%s", code, r.Counts, stdout, stderr)
 	}
