@@ -405,7 +405,7 @@ func TestTheBrokerStops(t *testing.T) {
 
 	session := open()
 	node.Pause(t)
-	time.Sleep(100 * time.Millisecond) // until every thread of the node stands still
+	time.Sleep(500 * time.Millisecond) // until every thread of the node stands still
 	ctx, cancel := context.WithCancel(t.Context())
 	failed := make(chan error)
 	go func() {
