@@ -44,7 +44,7 @@ race: ## run the tests of engine, broker and capture with the race detector
 	$(GO) test -count=1 -race -timeout 9m -p 3 -skip 'RabbitMQ|Cluster|EveryKindOfMessage|JavaScript' $(RACE_PACKAGES)
 
 fuzz: ## run each fuzz target for FUZZTIME (5s)
-	@.ci/fuzz $(FUZZTIME)
+	@nice -n 19 .ci/fuzz $(FUZZTIME)
 
 bench: ## run the benchmarks in rounds and print a table (BENCH=regexp BENCHCOUNT=5 BENCHTIME=1s PACKAGES=./...)
 	@.ci/need rabbitmq npm
@@ -61,11 +61,12 @@ lint: ## check formatting, go.mod, vet and staticcheck
 rules: ## check the project's rules: imports, top level, texts, that it compiles on other systems
 	$(GO) test -count=1 ./cmd/internal/rules
 
-# The stages stand in the order of their cost. `make run` and `make test` are what the README tells a newcomer to type.
+# The stages stand in the order of their cost. `make run` and `make test` are what the README tells a newcomer to type. The
+# last two run side by side: the tests under the race detector wait for much of their time.
 check: ## run everything that a change must pass: lint, rules, run, test, race, fuzz
-	@set -e; for stage in lint rules run test race fuzz; do \
+	@set -e; for stage in lint rules run test "race fuzz"; do \
 		echo "==== make $$stage"; start=$$(date +%s); \
-		$(MAKE) --no-print-directory $$stage FUZZTIME=$(CHECKFUZZTIME); \
+		$(MAKE) --no-print-directory -j2 --output-sync=target $$stage FUZZTIME=$(CHECKFUZZTIME); \
 		echo "==== make $$stage took $$(($$(date +%s) - start)) s"; \
 	done
 	@if [ "$$CI" = true ] && [ -n "$$(git status --porcelain)" ]; then \

@@ -37,8 +37,8 @@ type recordingReport struct {
 	ConfirmP99NS              int64
 }
 
-// BenchmarkRecordingCost compares a run that records with one whose recorder drops everything, in turn over one private
-// RabbitMQ: throughput, and the latency of confirms. LEVERET_BENCH_SECONDS is the length of a run.
+// BenchmarkRecordingCost is C072: it compares a run that records with one whose recorder drops everything, in turn over one
+// private RabbitMQ: throughput, and the latency of confirms. LEVERET_BENCH_SECONDS is the length of a run.
 func BenchmarkRecordingCost(b *testing.B) {
 	rounds, _ := strconv.Atoi(os.Getenv("LEVERET_BENCH_ROUNDS"))
 	seconds, _ := strconv.Atoi(os.Getenv("LEVERET_BENCH_SECONDS"))
