@@ -8,6 +8,7 @@ import (
 	"leveret/capture"
 	"leveret/capture/event"
 	"leveret/capture/manifest"
+	"leveret/loadcore"
 )
 
 // Ceiling is the most that one producer or one consumer reaches with messages of 12 bytes, recorded with default settings,
@@ -61,18 +62,25 @@ func (c *calibration) publishCeiling(ctx context.Context, b *child, window int) 
 	}
 	p := c.plan("", []manifest.Producer{{Size: 12, Confirm: window}}, nil)
 	p.Time = c.long(1200 * time.Millisecond)
-	w, end, err := c.newRecorder(name, "", p)
-	if err != nil {
-		return Ceiling{}, err
-	}
-	out, err := offer(ctx, b, p, w)
-	if _, closeErr := end(); err == nil {
-		err = closeErr
-	}
+	out, _, err := c.offerRecorded(ctx, b, name, p)
 	if err != nil {
 		return Ceiling{}, err
 	}
 	return ceiling(out.Sent, out.DrainEndNS-out.BarrierNS, out.CPUNS)
+}
+
+// offerRecorded offers the load of p, recorded with default settings into a capture of that name.
+func (c *calibration) offerRecorded(ctx context.Context, b *child, name string, p *loadcore.Plan) (*manifest.Outcome, *receiptTimes, error) {
+	w, end, err := c.newRecorder(name, "", p)
+	if err != nil {
+		return nil, nil, err
+	}
+	r := &receiptTimes{Writer: w}
+	out, err := offer(ctx, b, p, r)
+	if _, closeErr := end(); err == nil {
+		err = closeErr
+	}
+	return out, r, err
 }
 
 func ceiling(messages, elapsedNS, cpuNS int64) (Ceiling, error) {
@@ -93,15 +101,7 @@ func (c *calibration) consumeCeiling(ctx context.Context, b *child) (Ceiling, er
 		return Ceiling{}, err
 	}
 	p := c.plan("calibrate-consume", nil, []manifest.Consumer{{AutoAck: true, AckEvery: 1, Limit: messages}})
-	w, end, err := c.newRecorder("consume", "", p)
-	if err != nil {
-		return Ceiling{}, err
-	}
-	r := &receiptTimes{Writer: w}
-	out, err := offer(ctx, b, p, r)
-	if _, closeErr := end(); err == nil {
-		err = closeErr
-	}
+	out, r, err := c.offerRecorded(ctx, b, "consume", p)
 	if err != nil {
 		return Ceiling{}, err
 	}
@@ -126,14 +126,7 @@ func (r *receiptTimes) Deliveries(d *event.Deliveries) {
 func (c *calibration) endToEnd(ctx context.Context, b *child) (Ceiling, error) {
 	p := c.plan("calibrate-both", []manifest.Producer{{Size: 12, Confirm: 1000}}, []manifest.Consumer{{AckEvery: 100, Prefetch: 2000}})
 	p.Time = c.long(1200 * time.Millisecond)
-	w, end, err := c.newRecorder("both", "", p)
-	if err != nil {
-		return Ceiling{}, err
-	}
-	out, err := offer(ctx, b, p, w)
-	if _, closeErr := end(); err == nil {
-		err = closeErr
-	}
+	out, _, err := c.offerRecorded(ctx, b, "both", p)
 	if err != nil {
 		return Ceiling{}, err
 	}
