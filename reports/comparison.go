@@ -102,11 +102,17 @@ func brokers(g *result.ComparedGroup) string {
 	return ", " + strings.Join(names, " and ")
 }
 
-// limitsOf: what limited most of the runs of a group.
+// limitNames are what can limit a run, in words.
+var limitNames = map[result.Limit]string{
+	result.LimitSchedule: "the rate asked for", result.LimitWindow: "waiting for confirms or commits", result.LimitBroker: "the broker",
+	result.LimitClientCPU: "the client's CPU", result.LimitRecorder: "the recorder",
+}
+
+// limitsOf: what limited the runs of a group.
 func limitsOf(g *result.ComparedGroup) string {
 	var names []string
 	for _, r := range g.Runs {
-		if name := strings.ReplaceAll(string(r.LimitedBy), "_", " "); name != "" && !slices.Contains(names, name) {
+		if name := limitNames[r.LimitedBy]; name != "" && !slices.Contains(names, name) {
 			names = append(names, name)
 		}
 	}
@@ -176,6 +182,7 @@ func (p *page) changes(c *result.Comparison, k int) {
 	if first {
 		p.remark("No figure that could be compared.")
 	}
+	p.gap()
 	p.changeNotes(c, k)
 	if k < len(c.Repeats) {
 		p.field("repeats", 7, p.clean(c.Repeats[k].Text)+".")

@@ -21,7 +21,9 @@ import (
 //
 // It holds what the JSON form holds, under the same names: table is the outermost key, row the number (from 1) in a list, figure the
 // keys below it, joined by dots. Units stand in the names (_ns, _msgs_per_s); numbers are exact. A figure that was not measured has
-// an empty value. The file is ASCII (other characters are escaped as in JSON), its lines end in a newline.
+// an empty value. Lines end in a newline. The file is ASCII, and no field is a formula for a spreadsheet: one that would be, or that
+// begins with an apostrophe, has an apostrophe in front. What is left of a field without it is the inside of a JSON string, but for
+// its quotation marks, which CSV doubles: a backslash is \\, a line's end \n, other characters are \u and four hexadecimal digits.
 func CSV(w io.Writer, r *result.Result) error {
 	var b bytes.Buffer
 	if err := JSON(&b, r); err != nil {
@@ -99,15 +101,29 @@ func (f *flattened) figure(path []any, token json.Token) error {
 	}
 	value := ""
 	if token != nil {
-		value = (&page{ascii: true}).clean(fmt.Sprint(token))
+		value = fmt.Sprint(token)
 	}
-	return f.w.Write([]string{table, row, strings.Join(keys, "."), inert(value)})
+	record := []string{table, row, strings.Join(keys, "."), value}
+	for i, text := range record {
+		record[i] = result.SheetCell(escaped(text))
+	}
+	return f.w.Write(record)
 }
 
-// inert keeps a spreadsheet from taking the name of a queue for a formula.
-func inert(value string) string {
-	if value != "" && strings.ContainsRune("=+@\t\r", rune(value[0])) {
-		return "'" + value
+// escaped writes a text in ASCII so that it can be read back.
+func escaped(text string) string {
+	if !strings.ContainsFunc(text, func(c rune) bool { return c < ' ' || c > '~' || c == '\\' }) {
+		return text
 	}
-	return value
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	if e.Encode(text) != nil { // no text fails
+		return ""
+	}
+	inner := bytes.TrimSuffix(bytes.TrimPrefix(b.Bytes(), []byte{'"'}), []byte("\"\n"))
+	return unquoted.Replace(string(escapeNonASCII(inner)))
 }
+
+// unquoted makes of the inside of a JSON string that of a CSV field: quotation marks are CSV's to double. A backslash keeps its own.
+var unquoted = strings.NewReplacer(`\\`, `\\`, `\"`, `"`, "\x7f", `\u007f`)

@@ -140,28 +140,28 @@ var figureWords = []definition{
 }
 
 // tiles are the figures that stand out at the top of a page.
-func (p *page) tiles(r *result.Result) (tiles []tile) {
+func (p *page) tiles(r *result.Result) (tiles []PageTile) {
 	for _, l := range rateLines(r) {
 		if (l.name == "sent" || l.name == "received") && l.value != nil && isFinite(*l.value) {
-			tiles = append(tiles, tile{Name: l.name, Value: rate(*l.value), Unit: "messages/s"})
+			tiles = append(tiles, PageTile{Name: l.name, Value: rate(*l.value), Unit: "messages/s"})
 		}
 	}
 	for _, what := range r.LatencyKinds() {
 		shown, _ := latencySides(r, what)
 		if len(shown) == 0 {
 			if what == "delivery" {
-				tiles = append(tiles, tile{Name: "delivery latency", Value: notAvailable, Unit: p.clean(r.WhyNoLatency(what, "service"))})
+				tiles = append(tiles, PageTile{Name: "delivery latency", Value: notAvailable, Unit: p.clean(r.WhyNoLatency(what, "service"))})
 			}
 			continue
 		}
 		s := shown[len(shown)-1] // response where there is one
-		tiles = append(tiles, tile{Name: what + " " + s.from + ", 50\u00a0%", Value: percentile(s, 50), Unit: s.unit.label(p.ascii)},
-			tile{Name: what + " " + s.from + ", 99\u00a0%", Value: percentile(s, 99), Unit: s.unit.label(p.ascii)})
+		tiles = append(tiles, PageTile{Name: what + " " + s.from + ", 50\u00a0%", Value: percentile(s, 50), Unit: s.unit.label(p.ascii)},
+			PageTile{Name: what + " " + s.from + ", 99\u00a0%", Value: percentile(s, 99), Unit: s.unit.label(p.ascii)})
 	}
 	c := &r.Counts
 	if r.Config.Producers > 0 {
-		tiles = append(tiles, tile{Name: "lost", Value: result.Group(c.Lost), Unit: messagesUnit(c.Lost) + unproved(r), Bad: c.Lost != 0},
-			tile{Name: "missing", Value: result.Group(c.Missing), Unit: messagesUnit(c.Missing), Bad: c.Missing != 0})
+		tiles = append(tiles, PageTile{Name: "lost", Value: result.Group(c.Lost), Unit: messagesUnit(c.Lost) + unproved(r), Bad: c.Lost != 0},
+			PageTile{Name: "missing", Value: result.Group(c.Missing), Unit: messagesUnit(c.Missing), Bad: c.Missing != 0})
 	}
 	return tiles
 }

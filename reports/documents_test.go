@@ -3,6 +3,7 @@ package reports
 import (
 	"bytes"
 	"encoding/csv"
+	"encoding/json"
 	"errors"
 	"io"
 	"regexp"
@@ -205,6 +206,31 @@ func TestMachineFormsAreASCII(t *testing.T) {
 	}
 	if rows := figures(t, r); !slices.ContainsFunc(rows, func(row []string) bool { return slices.Equal(row, []string{"queues", "1", "queue", "'=1+1"}) }) {
 		t.Error("csv: the name of the queue is a formula, or not there")
+	}
+}
+
+// What a CSV file holds can be read back: whatever the names are, no two of them are written alike.
+func TestCSVIsReadBack(t *testing.T) {
+	names := []string{`\u00e9`, "\u00e9", `C:\new "x"\`, "a\nb\tc\rd", "'quoted'", "-x", "=1", "-5", "\x7f\x00", "\U0001F407", `\\"`, `\"`, ""}
+	r := failingSample()
+	r.Queues = make([]result.QueueCounts, len(names))
+	for i, name := range names {
+		r.Queues[i].Queue = name
+	}
+	read := 0
+	for _, row := range figures(t, r) {
+		if row[0] != "queues" || row[2] != "queue" {
+			continue
+		}
+		var back string
+		err := json.Unmarshal([]byte(`"`+strings.ReplaceAll(strings.TrimPrefix(row[3], "'"), `"`, `\"`)+`"`), &back)
+		if err != nil || back != names[read] {
+			t.Errorf("%q is written as %s, and read as %q (%v)", names[read], row[3], back, err)
+		}
+		read++
+	}
+	if read != len(names) {
+		t.Errorf("%d of %d names", read, len(names))
 	}
 }
 

@@ -33,6 +33,24 @@ type Plot struct {
 	// Sideways: the values are along x, and the points' first coordinate along y, where Names say what is there.
 	Sideways bool       `json:"sideways,omitempty"`
 	Names    []PlotName `json:"names,omitempty"`
+	// Heat has the cells of a heat map, which has no lines; nil: it is none.
+	Heat *PlotHeat `json:"heat,omitempty"`
+}
+
+// PlotHeat is what the cells of a heat map hold. Edges are those of all rows along y, rising; columns are from the left.
+type PlotHeat struct {
+	Name    string       `json:"name"` // what is counted: "messages in a cell"
+	Edges   []float64    `json:"edges"`
+	Columns []PlotColumn `json:"columns"`
+}
+
+// PlotColumn from From to To of the x axis has Counts in the rows from First on: Counts[i] lies between Edges[First+i] and the edge
+// above it.
+type PlotColumn struct {
+	From   float64 `json:"from"`
+	To     float64 `json:"to"`
+	First  int     `json:"first"`
+	Counts []int64 `json:"counts"`
 }
 
 // PlotName names a place on the axis.
@@ -157,8 +175,13 @@ func (p *page) charts() {
 	}
 	p.heading("Charts")
 	for i := range p.figures {
-		c := &p.figures[i]
-		c.Title, c.About, c.NoData = p.clean(c.Title), upperFirst(p.clean(c.About)), p.clean(c.NoData)
-		p.add(block{kind: figureBlock, figure: &figure{chart: c, id: "chart-" + anchor(c.Name)}})
+		p.figure(i)
 	}
+}
+
+// figure shows the i-th of the page's charts.
+func (p *page) figure(i int) {
+	c := &p.figures[i]
+	c.Title, c.About, c.NoData = p.clean(c.Title), upperFirst(p.clean(c.About)), p.clean(c.NoData)
+	p.add(block{kind: figureBlock, figure: &figure{chart: c, id: "chart-" + anchor(c.Name)}})
 }

@@ -64,7 +64,7 @@ type document struct {
 	Lead                            string // names the first section
 	Style                           template.CSS
 	Script                          template.JS
-	Tiles                           []tile
+	Tiles                           []PageTile
 	Sections                        []documentSection
 }
 
@@ -85,12 +85,6 @@ type documentItem struct {
 	Label, Class, Value, Text, Name string
 	Bad                             bool
 	Details                         []string
-}
-
-// tile is a figure that stands out at the top of the page.
-type tile struct {
-	Name, Value, Unit string
-	Bad               bool
 }
 
 const mostHTML = 3_000_000 // bytes

@@ -35,7 +35,7 @@ const (
 	listBlock                 // the name of a list of items
 	itemBlock                 // of a list: label, text
 	detailBlock               // of the item above: text
-	headingBlock              // begins a section
+	headingBlock              // begins a section: text; or label, with text that goes on below it
 	fieldBlock                // label, text
 	quantityBlock             // label, value (a number), text (its unit, and more)
 	remarkBlock

@@ -24,7 +24,10 @@ func (p *page) sections() []section {
 		switch n := len(last.runs); {
 		case b.kind == headingBlock:
 			title, more := shortTitle(b.text)
-			all = append(all, section{full: b.text, title: title, more: more})
+			if b.label != "" { // whoever made the page has parted it
+				title, more = b.label, b.text
+			}
+			all = append(all, section{full: joinWords(b.label, b.text), title: title, more: more})
 		case b.kind == gapBlock:
 		case n > 0 && together(last.runs[n-1].kind, b.kind):
 			last.runs[n-1].blocks = append(last.runs[n-1].blocks, b)
@@ -74,7 +77,7 @@ func anchor(title string) string {
 func (t *table) heads() []string {
 	var heads []string
 	for _, c := range t.columns {
-		heads = append(heads, strings.TrimSpace(c.group+" "+c.title()))
+		heads = append(heads, join(": ", c.group, c.title()))
 	}
 	return heads
 }

@@ -30,6 +30,8 @@ type column struct {
 	// drop is the order in which columns give way when the page is too narrow: highest first, equal ones together, 0 never.
 	drop  int
 	cells []string
+	// points is how wide the widest of head and cells is in LaTeX; 0: not measured yet.
+	points float64
 }
 
 const columnGap = 2
@@ -60,7 +62,7 @@ func (p *page) table(t *table) { p.add(block{kind: tableBlock, table: t}) }
 // write draws the table, indented by two.
 func (t *table) write(l *layout) {
 	t.fit(l.width)
-	for i, piece := range t.pieces(l.width) {
+	for i, piece := range t.pieces(func(x *table) bool { return x.total() <= l.width-2 }) {
 		if i > 0 {
 			l.line("")
 		}
@@ -69,14 +71,14 @@ func (t *table) write(l *layout) {
 }
 
 // pieces cuts the columns into tables that fit, each with at least one column beside the keys.
-func (t *table) pieces(width int) []*table {
+func (t *table) pieces(fits func(*table) bool) []*table {
 	var all []*table
 	for rest := t.columns[t.keys:]; len(rest) > 0; {
 		piece := *t
 		n := len(rest)
 		for ; n > 0; n-- {
 			piece.columns = slices.Concat(t.columns[:t.keys], rest[:n])
-			if n == 1 || piece.total() <= width-2 && (n == len(rest) || rest[n-1].group != rest[n].group || rest[n].group == "") {
+			if n == 1 || fits(&piece) && (n == len(rest) || rest[n-1].group != rest[n].group || rest[n].group == "") {
 				break
 			}
 		}

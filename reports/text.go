@@ -71,13 +71,14 @@ func (p *page) report(r *result.Result) {
 	p.intervals(r)
 }
 
+var verdictStyle = map[result.Verdict]style{result.Pass: green, result.Fail: red, result.Inconclusive: yellow}
+
 func (p *page) verdict(r *result.Result) {
-	colors := map[result.Verdict]style{result.Pass: green, result.Fail: red, result.Inconclusive: yellow}
 	word := p.clean(string(r.Verdict))
 	if word == "" {
 		word = "none"
 	}
-	p.add(block{kind: verdictBlock, style: colors[r.Verdict], text: word})
+	p.add(block{kind: verdictBlock, style: verdictStyle[r.Verdict], text: word})
 	if r.Broker.Embedded {
 		p.notice("Embedded broker", "", "this run measures leveret, not RabbitMQ.")
 	}

@@ -18,7 +18,7 @@
 
   // Tables: a button in each heading sorts the rows of each body. What has no value stays last.
   const number = (text) => {
-    const s = text.replace(/,/g, "").replace(/^[<>=]+\s*/, "");
+    const s = text.replace(/ \(.*\)$/, "").replace(/,/g, "").replace(/^[<>=]+\s*/, "");
     return s === "" || s === "-" || s === "n/a" ? null : Number(s);
   };
   const compare = (a, b, up) => {
@@ -76,79 +76,141 @@
     return x - points[low][0] < points[high][0] - x ? points[low] : points[high];
   };
   const element = (name, className) => { const e = document.createElement(name); e.className = className; e.hidden = true; return e; };
+  // Where the ends of the axes are, of the drawing that is seen, in pixels within its holder.
+  const panelOf = (holder) => {
+    const svg = [...holder.querySelectorAll("svg")].find((s) => s.getClientRects().length > 0 && s.dataset.panel);
+    if (!svg) return null;
+    const box = svg.getBoundingClientRect(), outer = holder.getBoundingClientRect(), scale = box.width / svg.viewBox.baseVal.width;
+    const [left, top, right, bottom] = svg.dataset.panel.split(" ").map((v) => v * scale);
+    const x = box.left - outer.left, y = box.top - outer.top;
+    return { left: x + left, top: y + top, right: x + right, bottom: y + bottom, outer };
+  };
+  // The pointer's place as shares of the axes, from 0 to 1; null where it is beside the panel.
+  const shares = (holder, event) => {
+    const p = panelOf(holder);
+    if (!p) return null;
+    const x = (event.clientX - p.outer.left - p.left) / (p.right - p.left), y = (p.bottom - event.clientY + p.outer.top) / (p.bottom - p.top);
+    const within = (v) => Math.min(1, Math.max(0, v)), beside = (v) => v < -0.02 || v > 1.02;
+    return { x: within(x), y: within(y), besideX: beside(x), besideY: beside(y) };
+  };
+  // What is shown at the pointer: a mark on the drawing, and beside it a head, named values and their unit.
+  const pointer = (holder, keys, markClass) => {
+    const mark = element("div", markClass), values = element("div", "values");
+    values.setAttribute("role", "status");
+    holder.append(mark, values);
+    holder.tabIndex = 0;
+    holder.setAttribute("role", "group");
+    holder.setAttribute("aria-label", "Values: " + keys);
+    const hide = () => { mark.hidden = values.hidden = true; };
+    holder.addEventListener("pointerleave", hide);
+    holder.addEventListener("blur", hide);
+    const line = (className, ...parts) => { const e = document.createElement("div"); e.className = className; e.append(...parts); return e; };
+    const show = (box, outer, head, rows, unit) => {
+      for (const side of ["left", "top", "width", "height"]) mark.style[side] = box[side] + "px";
+      values.replaceChildren(line("", head), ...rows.map(([name, value]) => {
+        const v = document.createElement("b");
+        v.textContent = value;
+        return line("", name === "" ? "" : name + ": ", v);
+      }), line("unit", unit));
+      mark.hidden = values.hidden = false;
+      const right = box.left + box.width, width = values.offsetWidth, wide = box.width > outer.width / 2;
+      values.style.left = Math.max(0, right + 12 + width <= outer.width ? right + 12 : (wide ? right : box.left) - 12 - width) + "px";
+      values.style.top = Math.max(0, Math.min(box.top + 6, outer.height - values.offsetHeight)) + "px";
+    };
+    return { hide, show };
+  };
+  const arrows = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, 1], ArrowDown: [0, -1] };
+
+  const pointAtLines = (holder, plot) => {
+    const lines = plot.lines.filter((l) => l.points.length > 0);
+    if (lines.length === 0) return;
+    const along = plot.sideways ? plot.y : plot.x, across = plot.sideways ? plot.x : plot.y;
+    const named = lines.some((l) => l.name !== "");
+    const grid = [...new Set(lines.flatMap((l) => l.points.map((p) => p[0])))].sort((a, b) => a - b);
+    const { hide, show } = pointer(holder, "left and right arrow keys", "cursor");
+    let index = -1;
+    const showAt = (x) => {
+      const p = panelOf(holder);
+      if (!p) return;
+      const step = (along.max - along.min) / 40, share = place(along, x);
+      const box = plot.sideways
+        ? { left: p.left, top: p.bottom - share * (p.bottom - p.top), width: p.right - p.left, height: 1 }
+        : { left: p.left + share * (p.right - p.left), top: p.top, width: 1, height: p.bottom - p.top };
+      const name = plot.sideways ? (plot.names || []).reduce((best, n) => best && Math.abs(best.at - x) <= Math.abs(n.at - x) ? best : n, null) : null;
+      const rows = [];
+      for (const l of lines) {
+        if (named && l.name === "") continue; // bars that only fill what a line shows: the places of their middles are for it
+        const near = nearest(l.points, x);
+        if (along.scale === "log" || Math.abs(near[0] - x) <= step) rows.push([l.name, digits(near[1])]);
+      }
+      show(box, p.outer, plot.sideways ? (name ? name.text : "") : xText(plot.x, x), rows, across.label);
+    };
+    const pointed = (event) => {
+      const s = shares(holder, event);
+      if (!s) return;
+      if (plot.sideways ? s.besideY : s.besideX) { hide(); return; }
+      const x = nearest(grid.map((g) => [g]), at(along, plot.sideways ? s.y : s.x))[0];
+      index = grid.indexOf(x);
+      showAt(x);
+    };
+    holder.addEventListener("pointermove", pointed);
+    holder.addEventListener("pointerdown", pointed);
+    holder.addEventListener("keydown", (event) => {
+      if (event.key === "Escape") hide();
+      const [x, y] = arrows[event.key] || [0, 0], step = x || (plot.sideways ? y : 0);
+      if (!step) return;
+      event.preventDefault();
+      index = Math.min(grid.length - 1, Math.max(0, index < 0 && step > 0 ? 0 : index + step));
+      showAt(grid[index]);
+    });
+  };
+
+  // A heat map has values by cell. The arrow keys go to those that hold anything.
+  const pointAtCells = (holder, plot) => {
+    const { name, edges, columns } = plot.heat;
+    const held = (c, row) => c.counts[row - c.first] || 0;
+    const { hide, show } = pointer(holder, "arrow keys", "cursor cell");
+    let column = -1, row = -1;
+    const showCell = () => {
+      const p = panelOf(holder), c = columns[column];
+      if (!p || !c || row < 0 || row + 1 >= edges.length) return;
+      const x = (v) => p.left + Math.min(1, Math.max(0, place(plot.x, v))) * (p.right - p.left);
+      const y = (v) => p.bottom - Math.min(1, Math.max(0, place(plot.y, v))) * (p.bottom - p.top);
+      const box = { left: x(c.from), top: y(edges[row + 1]), width: x(c.to) - x(c.from), height: y(edges[row]) - y(edges[row + 1]) };
+      show(box, p.outer, digits(c.from) + " to " + digits(c.to) + " " + plot.x.label,
+        [[name, digits(held(c, row))], ["in all of the column", digits(c.counts.reduce((sum, n) => sum + n, 0))]],
+        digits(edges[row]) + " to " + digits(edges[row + 1]) + " " + plot.y.label);
+    };
+    const pointed = (event) => {
+      const s = shares(holder, event);
+      if (!s) return;
+      const x = at(plot.x, s.x), y = at(plot.y, s.y);
+      const c = columns.findIndex((c) => x >= c.from && x <= c.to), r = edges.findLastIndex((e) => e <= y);
+      if (s.besideX || s.besideY || c < 0 || r < 0 || r + 1 >= edges.length) { hide(); return; }
+      [column, row] = [c, r];
+      showCell();
+    };
+    holder.addEventListener("pointermove", pointed);
+    holder.addEventListener("pointerdown", pointed);
+    const fullest = (c) => c.first + c.counts.indexOf(Math.max(...c.counts));
+    holder.addEventListener("keydown", (event) => {
+      if (event.key === "Escape") hide();
+      const step = arrows[event.key];
+      if (!step) return;
+      event.preventDefault();
+      const next = Math.min(columns.length - 1, Math.max(0, column + (column < 0 ? 1 : step[0])));
+      if (next !== column) [column, row] = [next, held(columns[next], row) ? row : fullest(columns[next])];
+      for (let r = row + step[1]; step[1] && r >= 0 && r + 1 < edges.length; r += step[1]) {
+        if (held(columns[column], r)) { row = r; break; }
+      }
+      showCell();
+    });
+  };
   for (const holder of document.querySelectorAll(".plot")) {
     const data = holder.querySelector("script");
     if (!data) continue;
     const plot = JSON.parse(data.textContent);
-    const lines = plot.lines.filter((l) => l.points.length > 0);
-    if (lines.length === 0) continue;
-    const along = plot.sideways ? plot.y : plot.x, across = plot.sideways ? plot.x : plot.y;
-    const named = lines.some((l) => l.name !== "");
-    const grid = [...new Set(lines.flatMap((l) => l.points.map((p) => p[0])))].sort((a, b) => a - b);
-    const cursor = element("div", "cursor"), values = element("div", "values");
-    values.setAttribute("role", "status");
-    holder.append(cursor, values);
-    holder.tabIndex = 0;
-    holder.setAttribute("role", "group");
-    holder.setAttribute("aria-label", "Values: left and right arrow keys");
-    let index = -1;
-    const hide = () => { cursor.hidden = values.hidden = true; };
-    const show = (x) => {
-      const svg = [...holder.querySelectorAll("svg")].find((s) => s.getClientRects().length > 0 && s.dataset.panel);
-      if (!svg) return;
-      const box = svg.getBoundingClientRect(), outer = holder.getBoundingClientRect(), view = svg.viewBox.baseVal;
-      const [left, top, right, bottom] = svg.dataset.panel.split(" ").map(Number);
-      const scale = box.width / view.width, step = (along.max - along.min) / 40, share = place(along, x);
-      const px = box.left - outer.left + scale * (plot.sideways ? right : left + share * (right - left));
-      const py = box.top - outer.top + scale * (plot.sideways ? bottom - share * (bottom - top) : top);
-      cursor.style.left = box.left - outer.left + scale * (plot.sideways ? left : left + share * (right - left)) + "px";
-      cursor.style.top = py + "px";
-      cursor.style.width = (plot.sideways ? scale * (right - left) : 1) + "px";
-      cursor.style.height = (plot.sideways ? 1 : scale * (bottom - top)) + "px";
-      const name = plot.sideways ? (plot.names || []).reduce((best, n) => best && Math.abs(best.at - x) <= Math.abs(n.at - x) ? best : n, null) : null;
-      values.replaceChildren(plot.sideways ? (name ? name.text : "") : xText(plot.x, x));
-      for (const l of lines) {
-        if (named && l.name === "") continue; // bars that only fill what a line shows: the places of their middles are for it
-        const p = nearest(l.points, x);
-        if (along.scale !== "log" && Math.abs(p[0] - x) > step) continue;
-        const row = document.createElement("div"), v = document.createElement("b");
-        v.textContent = digits(p[1]);
-        row.append(l.name === "" ? "" : l.name + ": ", v);
-        values.append(row);
-      }
-      const unit = document.createElement("div");
-      unit.className = "unit";
-      unit.textContent = across.label;
-      values.append(unit);
-      cursor.hidden = values.hidden = false;
-      const width = values.offsetWidth;
-      values.style.left = Math.max(0, px + 12 + width > outer.width ? px - 12 - width : px + 12) + "px";
-      values.style.top = py + 6 + "px";
-    };
-    const pointed = (event) => {
-      const svg = [...holder.querySelectorAll("svg")].find((s) => s.getClientRects().length > 0 && s.dataset.panel);
-      if (!svg) return;
-      const box = svg.getBoundingClientRect();
-      const [left, top, right, bottom] = svg.dataset.panel.split(" ").map(Number), unit = svg.viewBox.baseVal.width / box.width;
-      const share = plot.sideways ? (bottom - (event.clientY - box.top) * unit) / (bottom - top) : ((event.clientX - box.left) * unit - left) / (right - left);
-      if (share < -0.02 || share > 1.02) { hide(); return; }
-      const wanted = at(along, Math.min(1, Math.max(0, share)));
-      const x = nearest(grid.map((g) => [g]), wanted)[0];
-      index = grid.indexOf(x);
-      show(x);
-    };
-    holder.addEventListener("pointermove", pointed);
-    holder.addEventListener("pointerdown", pointed);
-    holder.addEventListener("pointerleave", hide);
-    holder.addEventListener("blur", hide);
-    holder.addEventListener("keydown", (event) => {
-      const step = { ArrowLeft: -1, ArrowRight: 1, ...(plot.sideways && { ArrowUp: 1, ArrowDown: -1 }) }[event.key];
-      if (event.key === "Escape") hide();
-      if (!step) return;
-      event.preventDefault();
-      index = Math.min(grid.length - 1, Math.max(0, index < 0 && step > 0 ? 0 : index + step));
-      show(grid[index]);
-    });
+    (plot.heat ? pointAtCells : pointAtLines)(holder, plot);
   }
 
   // Print: what is folded is printed, too.

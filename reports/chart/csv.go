@@ -12,18 +12,27 @@ import (
 )
 
 // CSV writes the figures behind a chart: its Table, or, where it has none, the points that are drawn, one a row, with the
-// names of the axes as columns. An empty field is a value that is not there. The error is the writer's.
+// names of the axes as columns. An empty field is a value that is not there; texts are as result.SheetCell writes them, in UTF-8.
+// The error is the writer's.
 func CSV(w io.Writer, s *Spec) error {
 	t := s.Table
 	if t == nil {
 		t = s.drawnTable()
 	}
 	c := csv.NewWriter(w)
-	if err := c.Write(t.Columns); err != nil {
+	var line []string
+	write := func(row []string) error { // the row is its maker's
+		line = line[:0]
+		for _, cell := range row {
+			line = append(line, result.SheetCell(cell))
+		}
+		return c.Write(line)
+	}
+	if err := write(t.Columns); err != nil {
 		return err
 	}
 	for row := range t.Rows {
-		if err := c.Write(row); err != nil {
+		if err := write(row); err != nil {
 			return err
 		}
 	}

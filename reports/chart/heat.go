@@ -145,8 +145,9 @@ func (s *Spec) addColumn(m *result.HeatMap, c *result.HeatColumn, rows heatRows,
 	if !(x0 < x1) {
 		return
 	}
-	last := -1
+	last, counted := -1, CountedColumn{X0: x0, X1: x1}
 	rows.cells(m, c, func(lo, hi, n int64) {
+		counted.Cells = append(counted.Cells, CountedCell{Y0: float64(lo) / per, Y1: float64(hi) / per, Count: n})
 		level := max(0, levelOf(s.Cells.From, n))
 		cell := Cell{X0: x0, X1: x1, Y0: float64(lo) / per, Y1: float64(hi) / per, Level: level}
 		if all := s.Cells.Cells; last >= 0 && all[last].Level == level && all[last].Y1 == cell.Y0 {
@@ -156,6 +157,9 @@ func (s *Spec) addColumn(m *result.HeatMap, c *result.HeatColumn, rows heatRows,
 		last = len(s.Cells.Cells)
 		s.Cells.Cells = append(s.Cells.Cells, cell)
 	})
+	if len(counted.Cells) > 0 {
+		s.Cells.Counted = append(s.Cells.Counted, counted)
+	}
 }
 
 // levelOf is the last level that begins at n or below.

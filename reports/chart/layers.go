@@ -69,6 +69,20 @@ type Cells struct {
 	Name  string    `json:"name"`
 	From  []float64 `json:"from"`
 	Cells []Cell    `json:"cells"` // those that hold anything
+	// Counted are the counts behind the levels, by column from the left; those that hold nothing are not there.
+	Counted []CountedColumn `json:"-"`
+}
+
+// CountedColumn from X0 to X1 has cells upwards, in axis units.
+type CountedColumn struct {
+	X0, X1 float64
+	Cells  []CountedCell
+}
+
+// CountedCell from Y0 to Y1 holds Count.
+type CountedCell struct {
+	Y0, Y1 float64
+	Count  int64
 }
 
 // Cell from X0 to X1 and Y0 to Y1 in axis units.

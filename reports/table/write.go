@@ -10,6 +10,8 @@ import (
 	"unicode"
 
 	"github.com/rivo/uniseg"
+
+	"leveret/analyze/result"
 )
 
 // printable makes a text safe to print on one line.
@@ -132,6 +134,9 @@ func CSV(w io.Writer, t *Table) error {
 			head = append(head, t.Columns[i].full()+", least", t.Columns[i].full()+", most")
 		}
 	}
+	for i := range head {
+		head[i] = result.SheetCell(head[i])
+	}
 	c.Write(head)
 	for _, row := range t.Rows {
 		var line []string
@@ -150,19 +155,11 @@ func CSV(w io.Writer, t *Table) error {
 func csvCell(cell *Cell, c *Column) string {
 	switch {
 	case cell.Value == nil:
-		return guarded(cell.Text)
+		return result.SheetCell(cell.Text)
 	case cell.AtLeast:
 		return ">=" + digits(cell.Value)
 	}
 	return digits(cell.Value)
-}
-
-// guarded keeps spreadsheets from taking a text for a formula.
-func guarded(s string) string {
-	if s != "" && strings.ContainsRune("=+@\t", rune(s[0])) {
-		return "'" + s
-	}
-	return s
 }
 
 func digits(v *float64) string {
