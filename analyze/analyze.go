@@ -137,7 +137,7 @@ type analysis struct {
 func (a *analysis) open(ctx context.Context, dirs []string) error {
 	for i, dir := range dirs {
 		if slices.ContainsFunc(dirs[:i], func(d string) bool { return sameDir(d, dir) }) {
-			return fmt.Errorf("analyze: capture %s is given twice", dir)
+			return &AskedError{Text: fmt.Sprintf("capture %s is given twice: give each once", dir)}
 		}
 		c, err := openCapture(dir, i)
 		if err != nil {
@@ -145,7 +145,7 @@ func (a *analysis) open(ctx context.Context, dirs []string) error {
 		}
 		a.captures = append(a.captures, c)
 		if j := slices.IndexFunc(a.captures[:i], c.copyOf); j >= 0 {
-			return fmt.Errorf("analyze: capture %s is given twice: %s is a copy of it", dirs[j], dir)
+			return &AskedError{Text: fmt.Sprintf("capture %s is given twice: %s is a copy of it; leave one of them out", dirs[j], dir)}
 		}
 		for _, name := range c.unknown {
 			a.notes = append(a.notes, fmt.Sprintf("analysis: %s left out: a later version of leveret recorded a kind of rows that this one does not know", filepath.Join(dir, name)))
@@ -224,10 +224,7 @@ func (a *analysis) count(ctx context.Context) error {
 	a.ledger = a.newLedger()
 	v := a.newVisitor(a.ledger, true)
 	if slices.ContainsFunc(a.captures, (*source).mayHaveLost) {
-		a.course.movement = newMovement(a.window.runStart, a.window.end)
-	}
-	if a.expected.MayRepublish() {
-		a.course.resent = &resent{next: map[consumerKey]uint64{}}
+		a.course.movement, a.course.effects = newMovement(a.window.runStart, a.window.end), a.newEffects()
 	}
 	if a.each != nil {
 		a.histories = a.ledger.NewHistories(a.each)

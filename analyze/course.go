@@ -20,10 +20,10 @@ type course struct {
 	lastDue lastDue
 	changes []change
 	sizes   sizes
-	// outages are the losses in order of time; movement is nil where there can be none.
+	// outages are the losses in order of time; movement is nil where there can be none, effects where none is known.
 	outages  []result.Outage
 	movement *movement
-	resent   *resent
+	effects  *effects
 	// lostShare is how much of their time connections that publish were lost; nil where none was, or a part of the run was asked for.
 	lostShare *float64
 }

@@ -31,7 +31,7 @@ func (a *analysis) inFlight() func(*intervalCounts) *int64 {
 	}
 	open := int64(0)
 	return func(n *intervalCounts) *int64 {
-		open += n.sent - answered(n)
+		open += n.sent + n.republished - answered(n) - n.inDoubt // what is in doubt is awaited no more, unless it is sent again
 		now := open
 		return &now
 	}

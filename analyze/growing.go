@@ -14,19 +14,39 @@ import (
 // quietAfter is how long a recording that goes on is silent at most, by far: it writes what it has every second.
 const quietAfter = time.Minute
 
+// Standing is what becomes of a recording that was not closed yet.
+type Standing int
+
+const (
+	StandingUnknown Standing = iota // it was made on another host, or before this one was started
+	GoesOn
+	CutShort // its process is gone, or has not written for a minute
+)
+
+// StandingOf tells what becomes of a recording of which only start.json is there, and when it wrote last (zero: unknown).
+func StandingOf(dir string, start *manifest.Manifest) (Standing, time.Time) {
+	var last time.Time
+	if info, err := os.Stat(filepath.Join(dir, manifest.JournalName)); err == nil {
+		last = info.ModTime()
+	}
+	boot := event.NewClock().Snapshot().BootID
+	if boot == "" || boot != start.ClockStart.BootID || start.PID <= 0 {
+		return StandingUnknown, last
+	}
+	if !alive(start.PID) || time.Since(last) > quietAfter {
+		return CutShort, last
+	}
+	return GoesOn, last
+}
+
 // findGrowing tells a capture that is still being written from one whose recording was killed: the process that records is
 // alive, on this host and since the same boot, and has written of late. What such a capture lacks for being whole is then said
 // in one line.
 func (c *source) findGrowing() {
-	if c.manifest == nil || c.final || c.journal == nil || c.journal.ended || c.manifest.PID <= 0 {
+	if c.manifest == nil || c.final || c.journal == nil || c.journal.ended {
 		return
 	}
-	boot := event.NewClock().Snapshot().BootID
-	if boot == "" || boot != c.manifest.ClockStart.BootID || !alive(c.manifest.PID) {
-		return
-	}
-	info, err := os.Stat(filepath.Join(c.dir, manifest.JournalName))
-	if err != nil || time.Since(info.ModTime()) > quietAfter {
+	if standing, _ := StandingOf(c.dir, c.manifest); standing != GoesOn {
 		return
 	}
 	c.growing = true

@@ -25,6 +25,7 @@ type sendEvent struct {
 	at, due  int64 // epoch included; event.None
 	route    int
 	size     int
+	copy     bool // it was sent before, and its connection lost
 }
 
 type settleEvent struct {
@@ -49,6 +50,8 @@ type maker struct {
 	queues, streams [][]event.Delivery
 	// skip is how many more messages a consumer of a stream does not get, as it begins behind them.
 	skip []int
+	// doubt are the messages that lost their connection before the broker had answered, by producer; nil where none does.
+	doubt map[int][]sendEvent
 }
 
 func (g *maker) chance(percent int) bool { return g.IntN(100) < percent }
@@ -71,6 +74,10 @@ func randomHistory(seed uint64) *history {
 	stride := []uint64{1, 1, 1, 64, 512}[g.IntN(5)]
 	messages := 1 + g.IntN(120)
 	trouble := []int{0, 3, 15}[g.IntN(3)]
+	if g.chance(40) {
+		g.doubt = map[int][]sendEvent{}
+		g.h.m.Options = map[string]string{"republish": "true"}
+	}
 	for i := range messages {
 		for p := range g.h.m.Producers {
 			g.message(p, start+uint64(i)*stride, trouble)
@@ -175,6 +182,9 @@ func (g *maker) message(p int, seq uint64, trouble int) {
 		return
 	}
 	g.h.sends = append(g.h.sends, s)
+	if g.doubt != nil && m.Producers[p].Confirm > 0 && g.lose(s, trouble) {
+		return
+	}
 	refused := false
 	if g.chance(trouble / 2) {
 		refused = true
@@ -200,6 +210,29 @@ func (g *maker) message(p int, seq uint64, trouble int) {
 	if !refused {
 		g.enqueue(s, trouble)
 	}
+}
+
+// lose has some messages lose their connection before the broker answers, whether it has them or not, and sends some of these again.
+func (g *maker) lose(s sendEvent, trouble int) bool {
+	lost := g.chance(10)
+	if lost {
+		g.settle(s.producer, s.seq, event.InDoubt)
+		g.doubt[s.producer] = append(g.doubt[s.producer], s)
+		if g.chance(50) {
+			g.enqueue(s, trouble)
+		}
+	}
+	for g.chance(30) && len(g.doubt[s.producer]) > 0 {
+		again := g.doubt[s.producer][0]
+		g.doubt[s.producer] = g.doubt[s.producer][1:]
+		again.at, again.copy = g.tick(), true
+		g.h.sends = append(g.h.sends, again)
+		if g.chance(90) {
+			g.enqueue(again, trouble)
+			g.settle(s.producer, again.seq, event.Ack)
+		}
+	}
+	return lost
 }
 
 // size of a message: as planned, but for a few.
@@ -319,12 +352,15 @@ func (g *maker) end() {
 
 // tally makes the engine's counters of the events.
 func (h *history) tally(o *manifest.Outcome) {
-	o.Sent, o.NotSent, o.Confirmed, o.Committed, o.Nacked, o.Returned = 0, 0, 0, 0, 0, 0
+	o.Sent, o.NotSent, o.Confirmed, o.Committed, o.Nacked, o.Returned, o.Republished, o.InDoubt = 0, 0, 0, 0, 0, 0, 0, 0
 	o.Received = int64(len(h.deliveries))
 	for _, s := range h.sends {
-		if s.at != event.None {
+		switch {
+		case s.copy:
+			o.Republished++
+		case s.at != event.None:
 			o.Sent++
-		} else {
+		default:
 			o.NotSent++
 		}
 	}
@@ -338,6 +374,8 @@ func (h *history) tally(o *manifest.Outcome) {
 			o.Nacked++
 		case event.Return:
 			o.Returned++
+		case event.InDoubt:
+			o.InDoubt++
 		}
 	}
 }

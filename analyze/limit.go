@@ -122,7 +122,7 @@ func (a *analysis) apartFrom(down []result.Span, publishing int) string {
 	if publishing > 1 {
 		text = ", but for " + seconds(ns) + " in which connections were lost"
 	}
-	if at := a.caughtUp(down[0].FromNS); at != event.None {
+	if at := a.lastLate(down[0].FromNS, a.window.end+1); at != event.None {
 		text += "; caught up at " + seconds(at-a.window.runStart)
 	}
 	return text

@@ -49,5 +49,18 @@ const (
 	MostFindings    = 100_000
 )
 
+// AskedError says that what was asked for cannot be: a mistake of whoever asked, not of the captures.
+type AskedError struct {
+	Option string // "" where it is about the captures that were given
+	Text   string
+}
+
+func (e *AskedError) Error() string {
+	if e.Option == "" {
+		return e.Text
+	}
+	return e.Option + ": " + e.Text
+}
+
 // MostPercentiles can be asked for.
 const MostPercentiles = 50

@@ -19,32 +19,42 @@ func (c *source) mayHaveLost() bool {
 	return len(o.Failures)+len(o.Recoveries) > 0
 }
 
-// resent finds rows of messages that are sent again: they were due once. The rows of a producer come in the order in which they
-// were recorded, and new messages have rising sequences.
+// resent finds rows of messages that are sent again, in one reading: a message was due once and is sent once, and its copies are
+// counted apart. The rows of a producer come in the order in which they were recorded, and new messages have rising sequences.
 type resent struct {
-	next map[consumerKey]uint64 // by producer
-	due  []int64
+	next      map[consumerKey]uint64 // by producer
+	due, sent []int64
+	again     []int64 // when copies of the last rows were sent
 }
 
-// leaveOut takes their due times out of the rows.
-func (x *resent) leaveOut(s *integrity.SendRows) {
-	if x == nil {
-		return
+// newResent is nil where nothing can have been sent again.
+func (a *analysis) newResent() *resent {
+	if !a.expected.MayRepublish() {
+		return nil
 	}
-	copied := false
+	return &resent{next: map[consumerKey]uint64{}}
+}
+
+// leaveOut takes the times of copies out of the rows, and returns when they were sent.
+func (x *resent) leaveOut(s *integrity.SendRows) (again []int64) {
+	if x == nil {
+		return nil
+	}
+	x.again = x.again[:0]
 	for i, seq := range s.Seq {
 		k := consumerKey{s.Capture, s.Producer[i]}
-		switch next := x.next[k]; {
-		case seq >= next:
+		if next := x.next[k]; seq >= next {
 			x.next[k] = seq + 1
-		case s.Due[i] != event.None:
-			if !copied {
-				x.due, copied = append(x.due[:0], s.Due...), true
-				s.Due = x.due
-			}
-			s.Due[i] = event.None
+			continue
 		}
+		if len(x.again) == 0 {
+			x.due, x.sent = append(x.due[:0], s.Due...), append(x.sent[:0], s.Sent...)
+			s.Due, s.Sent = x.due, x.sent
+		}
+		x.again = append(x.again, s.Sent[i])
+		s.Due[i], s.Sent[i] = event.None, event.None
 	}
+	return x.again
 }
 
 // site is a connection, or a lane of it.
@@ -63,6 +73,7 @@ func (p site) whole() bool { return p.producer == event.NoLane && p.consumer == 
 type outages struct {
 	a    *analysis
 	open map[site]int // in list
+	at   []site       // of list
 	list []result.Outage
 }
 
@@ -115,7 +126,7 @@ func (o *outages) begin(c *change) {
 		}
 	}
 	o.open[c.site()] = len(o.list)
-	o.list = append(o.list, x)
+	o.list, o.at = append(o.list, x), append(o.at, c.site())
 	o.away(c)
 }
 
@@ -146,6 +157,9 @@ func (o *outages) finish() {
 	f := &o.a.facts
 	for _, n := range o.open {
 		o.list[n].DurationNS = max(o.a.window.end-o.list[n].LostNS, 0)
+	}
+	for i := range o.list {
+		o.a.course.effects.of(o.at[i], &o.list[i])
 	}
 	inOrder(o.list)
 	for i := range o.list {
@@ -234,9 +248,13 @@ func (a *analysis) disruption() *result.Disruption {
 		if from, ns, ok := m.standstill(down); ok {
 			d.StandstillFromNS, d.StandstillNS = &from, &ns
 		}
-		if last := a.caughtUp(d.FirstNS); last != event.None {
-			d.CaughtUpNS = &last
-		}
+		d.CaughtUpNS = known(a.lastLate(d.FirstNS, a.window.end+1))
+	}
+	all := a.episodes(down)
+	d.EpisodesTotal, d.Episodes = len(all), all[:min(len(all), result.MostOutages)]
+	d.FirstEffectNS, d.LastEffectNS = d.FirstNS, d.LastNS
+	for i := range all {
+		d.FirstEffectNS, d.LastEffectNS = min(d.FirstEffectNS, all[i].FirstEffectNS), max(d.LastEffectNS, all[i].LastEffectNS)
 	}
 	return d
 }
@@ -261,14 +279,4 @@ func union(spans []result.Span) (all []result.Span) {
 		all = append(all, s)
 	}
 	return all
-}
-
-// caughtUp is when the last message was sent that was late, if that was after the loss; else event.None.
-func (a *analysis) caughtUp(lost int64) int64 {
-	if m := a.course.movement; m != nil {
-		if last := m.last(m.late, a.window.end); last != event.None && last >= lost {
-			return last
-		}
-	}
-	return event.None
 }

@@ -23,6 +23,8 @@ type reference struct {
 	answer   map[message]event.SettlementKind
 	answered map[message]int64
 	returned map[message]bool
+	doubt    map[message]bool // lost their connection before the broker had answered
+	copied   map[message]bool // and were sent again
 	firstAt  map[arrival]int64
 	firstBy  map[arrival]int // consumer
 	claimed  map[arrival]bool
@@ -80,7 +82,7 @@ func judgeByReference(h *history) *reference { return judge(h, false) }
 func judge(h *history, apart bool) *reference {
 	r := &reference{
 		h: h, apart: apart, queues: make([]result.Counts, len(h.m.Topology.Queues)),
-		sent: map[message]sendEvent{}, answer: map[message]event.SettlementKind{}, answered: map[message]int64{}, returned: map[message]bool{},
+		sent: map[message]sendEvent{}, answer: map[message]event.SettlementKind{}, answered: map[message]int64{}, returned: map[message]bool{}, doubt: map[message]bool{}, copied: map[message]bool{},
 		firstAt: map[arrival]int64{}, firstBy: map[arrival]int{}, members: map[string]*reference{}, claimed: map[arrival]bool{},
 		expected: make([]int64, len(h.m.Topology.Queues)),
 		corrupt:  make([]int64, len(h.m.Topology.Queues)), ownIntact: make([]int64, len(h.m.Topology.Queues)),
@@ -104,6 +106,10 @@ func judge(h *history, apart bool) *reference {
 
 func (r *reference) readSends() {
 	for _, s := range r.h.sends {
+		if s.copy {
+			r.copied[message{s.producer, s.seq}] = true
+			continue
+		}
 		if s.at == event.None {
 			r.counts.NotSent++
 			r.measureUnsent(s)
@@ -122,7 +128,9 @@ func (r *reference) readSends() {
 func (r *reference) readSettlements() {
 	for _, s := range r.h.settlements {
 		m := message{s.producer, s.seq}
-		if s.kind == event.Return {
+		if s.kind == event.InDoubt {
+			r.doubt[m] = true
+		} else if s.kind == event.Return {
 			r.returned[m] = true
 		} else if _, twice := r.answer[m]; !twice {
 			r.answer[m], r.answered[m] = s.kind, s.at
@@ -168,15 +176,16 @@ func (r *reference) readDeliveries() {
 			continue
 		}
 		r.ownIntact[q]++
+		excused := r.doubt[a.message] && r.copied[a.message]
 		if _, again := r.firstAt[a]; again {
-			if !e.d.Redelivered || r.automatic(q) {
+			if (!e.d.Redelivered || r.automatic(q)) && !excused {
 				c.Duplicates++
 			}
 			continue
 		}
 		r.firstAt[a], r.firstBy[a] = e.at, e.consumer
 		l := lane{a.producer, q, e.consumer}
-		if h, ok := highest[l]; ok && a.seq < h && !e.d.Redelivered && !r.has(q, "x-max-priority") && !r.requeues(q, true) {
+		if h, ok := highest[l]; ok && a.seq < h && !e.d.Redelivered && !excused && !r.has(q, "x-max-priority") && !r.requeues(q, true) {
 			c.OutOfOrder++
 		}
 		highest[l] = max(highest[l], a.seq)

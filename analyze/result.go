@@ -142,7 +142,7 @@ func (a *analysis) intervals() []result.Interval {
 		from, to := a.time.bounds(i)
 		x := result.Interval{
 			StartNS: from, EndNS: to, Phase: a.time.phase(i),
-			Due: n.due, Sent: n.sent, Confirmed: n.confirmed, Committed: n.committed, Nacked: n.nacked, Returned: n.returned, Received: n.received,
+			Due: n.due, Sent: n.sent, Republished: n.republished, InDoubt: n.inDoubt, Confirmed: n.confirmed, Committed: n.committed, Nacked: n.nacked, Returned: n.returned, Received: n.received,
 		}
 		if i < a.time.run {
 			var cells [groups]*cell

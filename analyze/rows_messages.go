@@ -35,6 +35,8 @@ var messageColumns = []export.Column{
 	{Name: "duplicates"},
 	{Name: "out_of_order", Kind: export.Flag},
 	{Name: "integrity", Kind: export.Text},
+	{Name: "in_doubt_ns", Nullable: true},    // its channel was lost before the broker had answered
+	{Name: "republished_ns", Nullable: true}, // and it was sent again, the first time
 }
 
 // conditions are what Select.Where may ask for. Those that are a count of the result are true of as many messages and queues.
@@ -59,6 +61,8 @@ var conditions = map[string]func(*integrity.History) bool{
 	"discarded":           is(integrity.OutcomeDiscarded),
 	"delivered":           is(integrity.OutcomeDelivered),
 	"redelivered":         func(m *integrity.History) bool { return m.Redelivered },
+	"in_doubt":            func(m *integrity.History) bool { return m.InDoubt != event.None },
+	"republished":         func(m *integrity.History) bool { return m.Republished != event.None },
 }
 
 // WhereNames are the conditions, sorted.
@@ -134,6 +138,8 @@ func (x *exporter) message(m *integrity.History) error {
 	c.number(m.Duplicates)
 	c.flag(m.OutOfOrder)
 	c.text(string(m.Outcome))
+	c.known(m.InDoubt, event.None)
+	c.known(m.Republished, event.None)
 	return x.row()
 }
 

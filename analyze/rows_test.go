@@ -62,16 +62,16 @@ func TestRowsOfAKnownCapture(t *testing.T) {
 	dir := knownCapture(t)
 	for rows, want := range map[string][]string{
 		RowsMessages: {
-			"capture,tag,producer,seq,exchange,routing_key,size_bytes,due_ns,sent_ns,settlement,settled_ns,returned_ns,queue_name,consumer_capture,consumer,received_ns,redelivered,body,deliveries,duplicates,out_of_order,integrity",
-			`test,7,0,0,"",q,12,1800000000001000000,1800000000002000000,ack,1800000000010000000,,q,test,0,1800000000020000000,false,intact,1,0,false,delivered`,
-			`test,7,0,1,"",q,12,1800000000001500000,1800000000002000000,ack,1800000000010000000,,q,,,,,,0,0,false,lost`,
-			`test,7,0,2,fan,"",12,,1800000000003000000,ack,1800000000010000000,,q,test,0,1800000000020000000,false,intact,2,1,false,delivered`,
-			`test,7,0,2,fan,"",12,,1800000000003000000,ack,1800000000010000000,,"r, ""two""",test,0,1800000000021000000,false,corrupt,1,0,false,corrupt`,
-			`test,7,0,3,"",q,12,,1800000000004000000,nack,1800000000011000000,,q,,,,,,0,0,false,nacked`,
-			`test,7,0,4,nowhere,n,12,,1800000000005000000,ack,1800000000013000000,1800000000012000000,,,,,,,0,0,false,returned`,
-			`test,7,0,5,"",q,12,,1800000000006000000,,,,q,test,0,1800000000022000000,true,intact,1,0,false,delivered`,
-			`test,7,0,6,"",q,12,1800000000007000000,,,,,q,,,,,,0,0,false,not_sent`,
-			`,0,0,0,,,3,,,,,,q,test,0,1800000000023000000,false,unstamped,1,0,false,foreign`,
+			"capture,tag,producer,seq,exchange,routing_key,size_bytes,due_ns,sent_ns,settlement,settled_ns,returned_ns,queue_name,consumer_capture,consumer,received_ns,redelivered,body,deliveries,duplicates,out_of_order,integrity,in_doubt_ns,republished_ns",
+			`test,7,0,0,"",q,12,1800000000001000000,1800000000002000000,ack,1800000000010000000,,q,test,0,1800000000020000000,false,intact,1,0,false,delivered,,`,
+			`test,7,0,1,"",q,12,1800000000001500000,1800000000002000000,ack,1800000000010000000,,q,,,,,,0,0,false,lost,,`,
+			`test,7,0,2,fan,"",12,,1800000000003000000,ack,1800000000010000000,,q,test,0,1800000000020000000,false,intact,2,1,false,delivered,,`,
+			`test,7,0,2,fan,"",12,,1800000000003000000,ack,1800000000010000000,,"r, ""two""",test,0,1800000000021000000,false,corrupt,1,0,false,corrupt,,`,
+			`test,7,0,3,"",q,12,,1800000000004000000,nack,1800000000011000000,,q,,,,,,0,0,false,nacked,,`,
+			`test,7,0,4,nowhere,n,12,,1800000000005000000,ack,1800000000013000000,1800000000012000000,,,,,,,0,0,false,returned,,`,
+			`test,7,0,5,"",q,12,,1800000000006000000,,,,q,test,0,1800000000022000000,true,intact,1,0,false,delivered,,`,
+			`test,7,0,6,"",q,12,1800000000007000000,,,,,q,,,,,,0,0,false,not_sent,,`,
+			`,0,0,0,,,3,,,,,,q,test,0,1800000000023000000,false,unstamped,1,0,false,foreign,,`,
 		},
 		"sends": {
 			"capture,tag,producer,seq,due_ns,sent_ns,size_bytes,route,exchange,routing_key",

@@ -1,6 +1,7 @@
 package analyze
 
 import (
+	"cmp"
 	"math"
 	"slices"
 
@@ -51,16 +52,19 @@ func (a *analysis) steadiness(r *result.Result) *result.Steadiness {
 	return s
 }
 
-// disturbed are the times in which connections were lost, the last until the run had caught up with its schedule.
+// disturbed are the times in which connections were lost, and until the run had caught up with its schedule.
 func (a *analysis) disturbed(d *result.Disruption) []result.Span {
 	if d == nil {
 		return nil
 	}
 	times := downtimes(a.course.outages)
-	if last := &times[len(times)-1]; d.CaughtUpNS != nil {
-		last.ToNS = max(last.ToNS, *d.CaughtUpNS)
+	for i := range d.Episodes {
+		if e := &d.Episodes[i]; e.CaughtUpNS != nil {
+			times = append(times, result.Span{FromNS: e.FirstNS, ToNS: max(e.LastNS, *e.CaughtUpNS)})
+		}
 	}
-	return times
+	slices.SortFunc(times, func(x, y result.Span) int { return cmp.Compare(x.FromNS, y.FromNS) })
+	return union(times)
 }
 
 // meansOf are the mean latencies of the intervals that have one.

@@ -173,6 +173,7 @@ func (a *analysis) rates() result.Rates {
 			continue
 		}
 		to.sent += n.sent
+		to.republished += n.republished
 		to.confirmed += n.confirmed
 		to.committed += n.committed
 		to.received += n.received
@@ -183,6 +184,9 @@ func (a *analysis) rates() result.Rates {
 	span := a.window.until - a.window.start
 	if publishes {
 		r.Sent, r.SentBytes = perSecond(in.sent, span), perSecond(in.bytes, span)
+		if in.republished > 0 {
+			r.Republished = perSecond(in.republished, span)
+		}
 		if a.confirms() {
 			r.Confirmed = perSecond(in.confirmed, span)
 		}

@@ -3,6 +3,7 @@ package analyze
 import (
 	"fmt"
 	"math"
+	"time"
 
 	"leveret/capture/event"
 )
@@ -30,6 +31,8 @@ type timeline struct {
 // intervalCounts are events by their own time.
 type intervalCounts struct {
 	due, sent, confirmed, committed, nacked, returned, received int64
+
+	republished, inDoubt int64
 
 	bytes    int64 // of bodies sent
 	arrivals int64 // expected minus arrived, for the backlog
@@ -62,7 +65,7 @@ func divide(w *window, step, messages, least int64) (*timeline, error) {
 		}
 		step = chooseStep(inside, shown, messages, least)
 	} else if n := shown / step; n > mostIntervals {
-		return nil, fmt.Errorf("analyze: intervals of %d ns over %d ns are %d, more than %d: choose longer ones", step, shown, n, mostIntervals)
+		return nil, &AskedError{"--interval=" + time.Duration(step).String(), fmt.Sprintf("over the run's %v that is %d intervals, more than %d: choose longer ones", time.Duration(shown), n, mostIntervals)}
 	}
 	t.step = step
 	t.run = max(1, parts(inside, step, step/20))
@@ -319,6 +322,8 @@ func (t *timeline) addSettlements(at []int64, kinds []uint8) {
 			t.counts[n].returned++
 		case event.Commit:
 			t.counts[n].committed++
+		case event.InDoubt:
+			t.counts[n].inDoubt++
 		}
 	}
 }

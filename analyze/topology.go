@@ -105,17 +105,25 @@ func (j *joinedTopology) producer(m *manifest.Manifest, p *manifest.Producer, pl
 			}
 		}
 	}
-	at, ok := j.publishers[group]
+	if g := kept(j.publishers, group, &j.t.ProducersTotal, &j.t.Producers, group); g != nil {
+		g.Count++
+	}
+}
+
+// kept is the group with a key, added where it is new; nil where it is one of those that are only counted.
+func kept[K comparable, T any](places map[K]int, key K, total *int, list *[]T, fresh T) *T {
+	at, ok := places[key]
 	if !ok {
-		at = j.t.ProducersTotal
-		j.publishers[group] = at
-		if j.t.ProducersTotal++; at < result.TopologyKept {
-			j.t.Producers = append(j.t.Producers, group)
+		at = *total
+		places[key] = at
+		if *total++; at < result.TopologyKept {
+			*list = append(*list, fresh)
 		}
 	}
-	if at < result.TopologyKept {
-		j.t.Producers[at].Count++
+	if at >= result.TopologyKept {
+		return nil
 	}
+	return &(*list)[at]
 }
 
 func (j *joinedTopology) bind(b result.Binding) {
@@ -141,16 +149,7 @@ func (j *joinedTopology) consumer(queues, places []int) {
 			group.Queues = append(group.Queues, places[q])
 		}
 	}
-	key := fmt.Sprint(all)
-	at, ok := j.subscribers[key]
-	if !ok {
-		at = j.t.ConsumersTotal
-		j.subscribers[key] = at
-		if j.t.ConsumersTotal++; at < result.TopologyKept {
-			j.t.Consumers = append(j.t.Consumers, group)
-		}
-	}
-	if at < result.TopologyKept {
-		j.t.Consumers[at].Count++
+	if g := kept(j.subscribers, fmt.Sprint(all), &j.t.ConsumersTotal, &j.t.Consumers, group); g != nil {
+		g.Count++
 	}
 }

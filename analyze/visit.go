@@ -14,11 +14,13 @@ type visitor struct {
 	first bool
 	acked *ackTimes // nil where ack latency is not, or no longer, looked for
 	merge *merger   // nil where deliveries are joined as they are read
+	// resent is nil where nothing can have been sent again.
+	resent *resent
 }
 
 // newVisitor visits the batches of one reading.
 func (a *analysis) newVisitor(l *integrity.Ledger, first bool) *visitor {
-	v := &visitor{a: a, ledger: l, first: first}
+	v := &visitor{a: a, ledger: l, first: first, resent: a.newResent()}
 	if a.merged {
 		v.merge = newMerger(a.o.MemoryBytes, func(r *rows, from, to int) { l.Deliveries(slice(deliveriesOf(r), from, to)) })
 	}
@@ -60,6 +62,8 @@ func (v *visitor) sends(r *rows) {
 		by.sizes.add(s, u32(r.rec, schema.SendsSize))
 	}
 	v.ledger.Sends(s)
+	recorded := s.Sent
+	again := v.resent.leaveOut(s)
 	v.a.latency.lateness(s.Due, s.Sent)
 	if !v.first {
 		return
@@ -67,16 +71,17 @@ func (v *visitor) sends(r *rows) {
 	if v.a.histories != nil {
 		v.a.histories.CountSends(s)
 	}
-	v.a.course.resent.leaveOut(s)
+	v.a.time.add(again, func(c *intervalCounts) *int64 { return &c.republished })
 	v.a.time.add(s.Due, func(c *intervalCounts) *int64 { return &c.due })
 	v.a.course.lastDue.add(s)
 	v.a.course.movement.sends(s.Due, s.Sent)
+	v.a.course.effects.sends(s)
 	v.a.time.addSends(s.Sent, u32(r.rec, schema.SendsSize))
 	if v.a.window.asked {
 		v.a.time.addCohort(s.Due, s.Sent)
 	}
 	n := &r.batch.capture.counts
-	for _, t := range s.Sent {
+	for _, t := range recorded {
 		if t != event.None {
 			n.sent++
 		} else {
@@ -97,6 +102,7 @@ func (v *visitor) settlements(r *rows) {
 	}
 	v.a.time.addSettlements(s.At, s.Kind)
 	v.a.course.movement.answers(s.At, s.Kind)
+	v.a.course.effects.settlements(s)
 	v.a.observed.frames.add(s.Kind, u32(r.rec, schema.SettlementsFrameMessages))
 	n := &r.batch.capture.counts
 	for _, k := range s.Kind {
@@ -132,6 +138,7 @@ func (v *visitor) deliveries(r *rows) {
 	v.a.time.add(d.Received, func(c *intervalCounts) *int64 { return &c.received })
 	v.a.time.countBefore(d.Received)
 	v.a.course.movement.moves(d.Received)
+	v.a.course.effects.deliveries(d)
 	v.a.countReceived(d.Capture, d.Consumer)
 }
 

@@ -122,14 +122,17 @@ func (l *Live) Origin() LiveOrigin { return l.origin }
 // Sends keeps when the messages of a batch were sent, before it hands the batch on.
 func (l *Live) Sends(s *event.Sends) {
 	if s.N > 0 && int(s.Producer) < len(l.producers) {
-		if s.Sent != event.None {
-			l.shard(s.Producer).sent.Add(int64(s.N))
-		}
 		p := &l.producers[s.Producer]
 		p.mu.Lock()
-		p.add(s.First, s.N, s.Sent)
-		p.answer(l.shards)
+		again := s.First < p.next // sent before: it counts, and its latencies, from the first time
+		if !again {
+			p.add(s.First, s.N, s.Sent)
+			p.answer(l.shards)
+		}
 		p.mu.Unlock()
+		if s.Sent != event.None && !again {
+			l.shard(s.Producer).sent.Add(int64(s.N))
+		}
 	}
 	l.Recorder.Sends(s)
 }

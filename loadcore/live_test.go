@@ -129,6 +129,25 @@ func TestLiveBatchesThatWereNotSent(t *testing.T) {
 	}
 }
 
+// Messages 4 to 6 are in doubt and sent again at 50 ms: each was sent once, and its latencies count from the first time, as in the
+// record. What was sent meanwhile keeps its own.
+func TestLiveMessagesThatAreSentAgain(t *testing.T) {
+	l := liveOf(1, 1)
+	wrote(l, 0, 0, 4, 1*ms)
+	wrote(l, 0, 4, 3, 2*ms)
+	wrote(l, 0, 7, 1, 3*ms)
+	wrote(l, 0, 4, 3, 50*ms)
+	arrived(l, 0, 0, 53*ms, 7)
+	acked(l, 0, 60*ms, event.SettledRun{First: 4, N: 3})
+	wrote(l, 0, 8, 1, 61*ms)
+	f := l.Interval()
+	check(t, "confirm", f.Confirm, 3, 58*ms, 58*ms, 58*ms, 58*ms, 58*ms, 58*ms)
+	check(t, "delivery", f.Delivery, 1, 50*ms, 50*ms, 50*ms, 50*ms, 50*ms, 50*ms)
+	if f.Sent != 9 {
+		t.Errorf("%d sent, want 9", f.Sent)
+	}
+}
+
 // A broker may answer before the write call has returned, and so before the batch is recorded: such messages are counted when
 // their latency is.
 func TestLiveAnswersBeforeTheBatchIsRecorded(t *testing.T) {

@@ -85,7 +85,7 @@ func (p *Progress) Snapshot() Counts {
 		} else {
 			c.Unconfirmed += int64(p.unsettled())
 		}
-		c.Sent += p.count.sent.Load() - p.count.republished.Load()
+		c.Sent += p.count.sent.Load()
 		c.InDoubt += p.count.inDoubt.Load()
 	}
 	return c

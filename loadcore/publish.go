@@ -42,14 +42,14 @@ type producer struct {
 	seen     producerSelf
 }
 
-// producerCount is read by others while the run goes on. sent belongs to the producer, the others to the reader.
+// producerCount is read by others while the run goes on. sent, notSent and republished belong to the producer, the others to the
+// reader. sent counts messages; those that were sent again are in republished each time, and once in sent.
 type producerCount struct {
-	sent, notSent               atomic.Int64
-	_                           [48]byte
+	sent, notSent, republished  atomic.Int64
+	_                           [40]byte
 	confirmed, nacked, returned atomic.Int64
-	committed                   atomic.Int64
-	inDoubt, republished        atomic.Int64
-	_                           [16]byte
+	committed, inDoubt          atomic.Int64
+	_                           [24]byte
 }
 
 // How long after the end of publishing a late producer may still send what was due before the end, so that a run of T
@@ -299,8 +299,12 @@ func (p *producer) record(sent, unsent, bytes int) {
 			}
 		}
 		p.seq += uint64(sent)
-		p.count.sent.Store(p.count.sent.Load() + int64(sent))
-		p.seen.wrote(s)
+		if p.resends {
+			p.count.republished.Store(p.count.republished.Load() + int64(sent))
+		} else {
+			p.count.sent.Store(p.count.sent.Load() + int64(sent))
+		}
+		p.seen.wrote(s, p.resends)
 	}
 	if unsent > 0 {
 		s.Due, s.Sizes, s.Routes = from(due, sent), from(sizes, sent), from(routes, sent)

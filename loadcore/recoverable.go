@@ -15,7 +15,8 @@ type recoverable struct {
 	mends  bool          // guarded by mending.mu: it is being recovered
 	streak streak        // of the goroutine that recovers the lane by itself
 
-	credit int      // messages that room in the record was reserved for, and that were put back
-	dues   *dueRing // nil where due times need not be kept
-	doubt  doubt
+	credit  int      // messages that room in the record was reserved for, and that were put back
+	dues    *dueRing // nil where due times need not be kept
+	doubt   doubt
+	resends bool // what it sends at the moment was sent before
 }

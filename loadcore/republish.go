@@ -75,6 +75,7 @@ func countRuns(runs []event.SettledRun) (n int) {
 // republish sends again what is in doubt, before anything else goes out on the channel, and returns how many messages it sent.
 func (p *producer) republish(ctx context.Context) (sent int, err error) {
 	next := p.seq
+	p.resends = true
 	for err == nil && len(p.doubt.runs) > 0 {
 		r := &p.doubt.runs[0]
 		p.seq = r.First
@@ -89,10 +90,10 @@ func (p *producer) republish(ctx context.Context) (sent int, err error) {
 			p.doubt.dues = p.doubt.dues[n:]
 		}
 	}
+	p.resends = false
 	if p.seq = next; p.win != nil && sent > 0 {
 		p.win.jump(next)
 	}
-	p.count.republished.Add(int64(sent))
 	return sent, err
 }
 

@@ -265,7 +265,7 @@ func (r *run) summarize() {
 		o.StopReason += r.limitsMissed()
 	}
 	for _, p := range r.producers {
-		o.Sent += p.count.sent.Load() - p.count.republished.Load()
+		o.Sent += p.count.sent.Load()
 		o.InDoubt += p.count.inDoubt.Load()
 		o.Republished += p.count.republished.Load()
 		o.NotSent += p.count.notSent.Load()

@@ -143,7 +143,7 @@ func (s *sampler) readProducer(p *producer, m *producerMark) {
 		}
 	}
 	v.Writes += advance(&m.writes, p.seen.writes.Load())
-	v.WrittenMessages += advance(&m.messages, p.count.sent.Load())
+	v.WrittenMessages += advance(&m.messages, p.count.sent.Load()+p.count.republished.Load())
 	v.LargestWrite = max(v.LargestWrite, p.seen.largest.Swap(0))
 	v.LateMessages += advance(&m.lateMessages, p.seen.lateMessages.Load())
 	v.LateSumNS += advance(&m.lateNS, p.seen.lateSum.Load())

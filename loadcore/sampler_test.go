@@ -205,9 +205,9 @@ func TestSamplerKeepsWhatHasNoRoom(t *testing.T) {
 	close(s.done)
 	s.gone.Wait()
 	p := e.producers[0]
-	p.seen.wrote(&event.Sends{N: 3, Sent: 100, Due: []int64{70, 80, 90}})
+	p.seen.wrote(&event.Sends{N: 3, Sent: 100, Due: []int64{70, 80, 90}}, false)
 	s.sample()
-	p.seen.wrote(&event.Sends{N: 2, Sent: 200, Due: []int64{195, 196}})
+	p.seen.wrote(&event.Sends{N: 2, Sent: 200, Due: []int64{195, 196}}, false)
 	s.sample()
 	if len(rec.self) != 0 {
 		t.Fatalf("%+v", rec.self)

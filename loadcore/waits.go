@@ -72,13 +72,13 @@ type producerSelf struct {
 // lateNone in lateMax: no message with a due time.
 const lateNone = event.None
 
-// wrote counts one batch that was written.
-func (s *producerSelf) wrote(b *event.Sends) {
+// wrote counts one batch that was written; again: of messages that were sent before, and were late or not then.
+func (s *producerSelf) wrote(b *event.Sends, again bool) {
 	s.writes.Store(s.writes.Load() + 1)
 	if n := int64(b.N); n > s.largest.Load() {
 		s.largest.Store(n)
 	}
-	if b.Due == nil {
+	if b.Due == nil || again {
 		return
 	}
 	sum := int64(0)

@@ -18,7 +18,7 @@ type stretch struct {
 	phase                          string
 	intervals                      int
 	due, sent, confirmed, received int64
-	committed                      int64
+	committed, republished         int64
 	dueNS                          int64 // in which messages could be due
 	lowSent, lowReceived           float64
 	confirm, commit, delivery      highest
@@ -167,6 +167,7 @@ func (s *stretch) add(r *result.Result, in *result.Interval, from string) {
 	s.sent += in.Sent
 	s.confirmed += in.Confirmed
 	s.committed += in.Committed
+	s.republished += in.Republished
 	s.received += in.Received
 	if 2*span(in.StartNS, in.EndNS) >= r.IntervalNS { // of a shorter one the rate may be anything
 		s.lowSent = math.Min(s.lowSent, orInf(perSecond(in.Sent, in.StartNS, in.EndNS)))
@@ -275,6 +276,7 @@ func addRateColumns(t *table, r *result.Result, stretches []stretch, merged bool
 	add(r.Config.OpenLoop, "due", 3, func(s *stretch) float64 { return perSecond(s.due, 0, s.dueNS) })
 	add(sent, "sent", 0, mean(func(s *stretch) int64 { return s.sent }))
 	add(sent && merged, lowest, 1, func(s *stretch) float64 { return s.lowSent })
+	add(r.Rates.Republished != nil, "republished", 4, mean(func(s *stretch) int64 { return s.republished }))
 	add(r.Config.Confirm > 0 || r.Counts.Confirmed > 0, "confirmed", 2, mean(func(s *stretch) int64 { return s.confirmed }))
 	add(r.Config.PublishTxSize > 0 || r.Counts.Committed > 0, "committed", 2, mean(func(s *stretch) int64 { return s.committed }))
 	add(received, "received", 0, mean(func(s *stretch) int64 { return s.received }))

@@ -32,6 +32,8 @@ func (p *page) rates(r *result.Result) {
 		switch {
 		case l.name == "sent" && r.Rates.SentBytes != nil:
 			text += ", " + bytesPerSecond(*r.Rates.SentBytes) + " of bodies"
+		case l.name == "republished":
+			text += ": copies of messages in doubt, which are in none of the other rates of publishing"
 		case l.name == "drain" && r.Rates.DrainNS != nil:
 			text += " received over " + duration(float64(*r.Rates.DrainNS), p.ascii) + " after publishing stopped"
 		}
@@ -90,6 +92,9 @@ func rateLines(r *result.Result) []rateLine {
 		} else {
 			lines = slices.Insert(lines, 2, commits)
 		}
+	}
+	if again := r.Rates.Republished; again != nil {
+		lines = slices.Insert(lines, 1, rateLine{"republished", again, ""})
 	}
 	if r.SeveralRuns() {
 		for i := range lines {

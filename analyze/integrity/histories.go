@@ -40,6 +40,8 @@ type History struct {
 	Settled   event.SettlementKind // Ack, Nack or Commit; 0: not settled
 	SettledAt int64
 	Returned  int64
+	// InDoubt is when its channel was lost before the broker had answered, Republished when it was sent again, both the first time.
+	InDoubt, Republished int64
 
 	// Awaits is what its producer awaited of the broker.
 	Awaits          Answer
@@ -97,6 +99,7 @@ type recordState struct {
 type record struct {
 	sent, due, facts  column
 	settled, returned column
+	doubt, again      column // only where there are any; so visits
 	visits            []*visit
 }
 
@@ -120,6 +123,7 @@ const (
 	whatCorrupt
 	whatOutOfOrder
 	whatRepeated // counts has the deliveries, and shifted by 32 the duplicates
+	whatEarly    // it came flagged before it came without: compare arrivals.early
 )
 
 func (h *Histories) records(p *producer) *records {

@@ -46,6 +46,8 @@ func (h *Histories) Sends(r *SendRows, size []uint32) {
 			if r.Due[i] != event.None {
 				h.column(&pg.due, event.None)[slot] = r.Due[i]
 			}
+		} else if r.Sent[i] != event.None {
+			setOnce(h.column(&pg.again, event.None), slot, r.Sent[i])
 		}
 		h.done(p, seq)
 	}
@@ -56,19 +58,25 @@ func (h *Histories) Settlements(r *SettlementRows) {
 	for i, seq := range r.Seq {
 		p := h.records(h.l.producer(r.Capture, r.Producer[i], false))
 		pg, slot := h.record(p, seq)
-		if event.SettlementKind(r.Kind[i]) == event.InDoubt { // no answer
-			h.done(p, seq)
-			continue
-		}
-		if event.SettlementKind(r.Kind[i]) == event.Return {
-			if back := h.column(&pg.returned, event.None); back[slot] == event.None {
-				back[slot] = r.At[i]
+		switch event.SettlementKind(r.Kind[i]) {
+		case event.InDoubt: // no answer
+			setOnce(h.column(&pg.doubt, event.None), slot, r.At[i])
+		case event.Return:
+			setOnce(h.column(&pg.returned, event.None), slot, r.At[i])
+		default:
+			if facts := h.column(&pg.facts, 0); facts[slot]>>factKind == 0 {
+				facts[slot] |= int64(r.Kind[i]) << factKind
+				h.column(&pg.settled, event.None)[slot] = r.At[i]
 			}
-		} else if facts := h.column(&pg.facts, 0); facts[slot]>>factKind == 0 {
-			facts[slot] |= int64(r.Kind[i]) << factKind
-			h.column(&pg.settled, event.None)[slot] = r.At[i]
 		}
 		h.done(p, seq)
+	}
+}
+
+// setOnce keeps the first time.
+func setOnce(times []int64, slot int, at int64) {
+	if times[slot] == event.None {
+		times[slot] = at
 	}
 }
 
@@ -99,14 +107,22 @@ func (h *Histories) arrive(p *records, pg *record, slot int, d int32, r *Deliver
 	what := h.column(&v.what, 0)
 	if what[slot]&whatIntact != 0 {
 		duplicate := !flagged || dest.automatic
-		h.repeat(v, slot, duplicate)
+		if !flagged && what[slot]&whatEarly != 0 {
+			what[slot] &^= whatEarly
+			duplicate = false
+		}
+		h.repeat(v, slot, duplicate && !h.l.sentTwice(p.producer, r.Seq[i]))
 		return
 	}
 	now := whatIntact | int64(r.Consumer[i]) | int64(r.Capture)<<16
 	ln := p.lanes.lane(laneKey{dest: d, capture: uint16(r.Capture), number: r.Consumer[i]})
-	if flagged {
+	switch {
+	case flagged:
 		now |= whatRedelivered
-	} else if r.Seq[i]+1 < ln.next && !dest.unordered {
+		if h.l.x.lossy && !dest.automatic {
+			now |= whatEarly
+		}
+	case r.Seq[i]+1 < ln.next && !dest.unordered && !h.l.sentTwice(p.producer, r.Seq[i]):
 		now |= whatOutOfOrder
 	}
 	ln.next = max(ln.next, r.Seq[i]+1)

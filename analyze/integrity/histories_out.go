@@ -4,8 +4,8 @@ import "leveret/capture/event"
 
 // copied are the columns of a page while it is handed out: more of them than the pager keeps in place at a time.
 type copied struct {
-	sent, due, facts, settled, returned []int64
-	visits                              []copiedVisit
+	sent, due, facts, settled, returned, doubt, again []int64
+	visits                                            []copiedVisit
 }
 
 type copiedVisit struct {
@@ -36,6 +36,8 @@ func (h *Histories) handOut(p *records, n uint64, pg *record) {
 	h.take(&c.facts, &pg.facts, 0)
 	h.take(&c.settled, &pg.settled, event.None)
 	h.take(&c.returned, &pg.returned, event.None)
+	h.take(&c.doubt, &pg.doubt, event.None)
+	h.take(&c.again, &pg.again, event.None)
 	for len(c.visits) < len(pg.visits) {
 		c.visits = append(c.visits, copiedVisit{})
 	}
@@ -57,7 +59,7 @@ func (h *Histories) handOut(p *records, n uint64, pg *record) {
 func (h *Histories) handOutOne(p *records, seq uint64, slot int, visits []copiedVisit) {
 	c := &h.copy
 	facts := c.facts[slot]
-	something := facts != 0 || c.returned[slot] != event.None
+	something := facts != 0 || c.returned[slot] != event.None || c.doubt[slot] != event.None
 	for i := range visits {
 		something = something || visits[i].what[slot] != 0
 	}
@@ -68,7 +70,7 @@ func (h *Histories) handOutOne(p *records, seq uint64, slot int, visits []copied
 	*m = History{
 		Capture: p.capture, Producer: p.number, Seq: seq, Sent: c.sent[slot], Due: c.due[slot], Known: facts&factKnown != 0,
 		Size: -1, Route: -1, Settled: event.SettlementKind(facts >> factKind), SettledAt: c.settled[slot],
-		Returned: c.returned[slot], Awaits: p.awaits,
+		Returned: c.returned[slot], InDoubt: c.doubt[slot], Republished: c.again[slot], Awaits: p.awaits,
 	}
 	if m.Known {
 		m.Size, m.Route = facts&(1<<32-1), int(facts>>32&(1<<16-1))
@@ -124,7 +126,7 @@ func (h *Histories) stranger(r *DeliveryRows, i int, d int32, due int64, size ui
 	}
 	m := &h.one
 	*m = History{Capture: -1, Tag: r.Tag[i], Producer: int(r.Producer[i]), Seq: r.Seq[i], Sent: event.None, Due: due,
-		Size: int64(size), Route: -1, SettledAt: event.None, Returned: event.None}
+		Size: int64(size), Route: -1, SettledAt: event.None, Returned: event.None, InDoubt: event.None, Republished: event.None}
 	m.place(h.l.x, Fate{d, outcome})
 	m.Received, m.Consumer, m.ConsumerCapture = r.Received[i], int(r.Consumer[i]), r.Capture
 	m.Redelivered, m.Body, m.Deliveries = r.Redelivered[i] != 0, body, 1

@@ -21,11 +21,39 @@ type Disruption struct {
 	// where none was.
 	CaughtUpNS *int64 `json:"caught_up_ns"`
 	Doubt      Doubt  `json:"in_doubt"`
+	// FirstEffectNS is when the first of the episodes began to tell, LastEffectNS when the last of them was over.
+	FirstEffectNS int64 `json:"first_effect_ns"`
+	LastEffectNS  int64 `json:"last_effect_ns"`
+	// Episodes in order of time: losses that belong together; the first MostOutages of EpisodesTotal.
+	EpisodesTotal int       `json:"episodes_total"`
+	Episodes      []Episode `json:"episodes"`
 	// Outages in order of time, those that came together, within 10 ms, in that of their connections; the first MostOutages.
 	Outages []Outage `json:"outages"`
 }
 
-// MostOutages bounds the list of outages.
+// Episode is what one failure did to the run: losses that overlap, or follow each other before the run had caught up with its
+// schedule.
+type Episode struct {
+	Losses int64  `json:"losses"`
+	Text   string `json:"text"` // of the first of them
+	// FirstNS is the first loss; LastNS the last recovery, or the end of the run where RecoveredAll is false; RecoverNS is between.
+	FirstNS      int64 `json:"first_ns"`
+	LastNS       int64 `json:"last_ns"`
+	RecoverNS    int64 `json:"recover_ns"`
+	RecoveredAll bool  `json:"recovered_all"`
+	// Of the run: see Disruption.
+	StandstillNS     *int64 `json:"standstill_ns"`
+	StandstillFromNS *int64 `json:"standstill_from_ns"`
+	// CaughtUpNS is when the last message was sent over CatchUpNS late, before the next episode; CatchUpNS how long after LastNS.
+	// Nil in closed loop, and where none was.
+	CaughtUpNS *int64 `json:"caught_up_ns"`
+	CatchUpNS  *int64 `json:"catch_up_ns"`
+	// FirstEffectNS is the first loss, or the beginning of the standstill before it; LastEffectNS the end of all of the above.
+	FirstEffectNS int64 `json:"first_effect_ns"`
+	LastEffectNS  int64 `json:"last_effect_ns"`
+}
+
+// MostOutages bounds the lists of outages and of episodes.
 const MostOutages = 1000
 
 // CatchUpNS is how late a message has to be sent for the run not to have caught up with its schedule.
@@ -45,6 +73,21 @@ type Outage struct {
 	Code        int    `json:"code,omitempty"`     // AMQP reply code; 0: none
 	Text        string `json:"text"`               // the broker's, or the cause
 	Recovery    string `json:"recovery,omitempty"` // how it was recovered, as recorded
+
+	// The following are nil where the record does not tell: of a capture that was not closed, and of what was recovered with its
+	// connection. FirstEffectNS is when the broker answered or delivered something on it for the last time before the loss, MovedNS
+	// when for the first time after it. CaughtUpNS is when its producers sent the last message over CatchUpNS late, before its next
+	// loss, CatchUpNS how long after RecoveredNS; LastEffectNS is the latest of MovedNS, RecoveredNS and CaughtUpNS.
+	FirstEffectNS *int64 `json:"first_effect_ns"`
+	MovedNS       *int64 `json:"moved_ns"`
+	CaughtUpNS    *int64 `json:"caught_up_ns"`
+	CatchUpNS     *int64 `json:"catch_up_ns"`
+	LastEffectNS  *int64 `json:"last_effect_ns"`
+	// InDoubt messages the loss left without an answer, Republished of them were sent again with the recovery, each time; Unacked
+	// deliveries went back to the broker.
+	InDoubt     *int64 `json:"in_doubt"`
+	Republished *int64 `json:"republished"`
+	Unacked     *int64 `json:"unacked"`
 }
 
 // Where says what was lost: "connection 3", "producer 2".

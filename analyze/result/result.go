@@ -272,11 +272,13 @@ type Part struct {
 // Rates over the window; the drain has its own. Nil where nothing of the kind was expected, and all of them where captures
 // of several runs are looked at together.
 type Rates struct {
-	Sent      *float64 `json:"sent_msgs_per_s"`
-	Confirmed *float64 `json:"confirmed_msgs_per_s"`
-	Committed *float64 `json:"committed_msgs_per_s"`
-	Received  *float64 `json:"received_msgs_per_s"`
-	SentBytes *float64 `json:"sent_body_bytes_per_s"`
+	Sent *float64 `json:"sent_msgs_per_s"` // messages, each the first time
+	// Republished are copies of messages that were sent again; nil where there were none.
+	Republished *float64 `json:"republished_msgs_per_s,omitempty"`
+	Confirmed   *float64 `json:"confirmed_msgs_per_s"`
+	Committed   *float64 `json:"committed_msgs_per_s"`
+	Received    *float64 `json:"received_msgs_per_s"`
+	SentBytes   *float64 `json:"sent_body_bytes_per_s"`
 	// Drain is over DrainNS, from the stop of publishing to the last message received; nil where that is under 10 ms or of
 	// fewer than 100 messages.
 	Drain   *float64 `json:"drain_received_msgs_per_s"`
@@ -316,20 +318,24 @@ type FrameSizes struct {
 // Interval of the run. Rates count each event in the interval of its own time; latency belongs to the interval of the
 // message's due (else sent) time. Confirm and Delivery are response latency where due times exist, else service.
 type Interval struct {
-	StartNS   int64     `json:"start_ns"`
-	EndNS     int64     `json:"end_ns"`
-	Due       int64     `json:"due"` // 0 in closed loop
-	Sent      int64     `json:"sent"`
-	Confirmed int64     `json:"confirmed"`
-	Committed int64     `json:"committed,omitempty"` // 0 without transactions
-	Nacked    int64     `json:"nacked"`
-	Returned  int64     `json:"returned"`
-	Received  int64     `json:"received"`
-	Latency   Latencies `json:"latency"`
+	StartNS int64 `json:"start_ns"`
+	EndNS   int64 `json:"end_ns"`
+	Due     int64 `json:"due"`  // 0 in closed loop
+	Sent    int64 `json:"sent"` // messages, each the first time
+	// Republished are copies of messages that were sent again after their connection was lost; InDoubt those that lost it before
+	// the broker's answer.
+	Republished int64     `json:"republished,omitempty"`
+	InDoubt     int64     `json:"in_doubt,omitempty"`
+	Confirmed   int64     `json:"confirmed"`
+	Committed   int64     `json:"committed,omitempty"` // 0 without transactions
+	Nacked      int64     `json:"nacked"`
+	Returned    int64     `json:"returned"`
+	Received    int64     `json:"received"`
+	Latency     Latencies `json:"latency"`
 	// BacklogEnd is sent x fan-out minus received, at the end of the interval; nil where expected queues are unknown.
 	BacklogEnd *int64 `json:"backlog_end"`
-	// InFlightEnd is sent minus confirmed and nacked (with transactions: minus committed) at the end of the interval; nil where not all
-	// producers wait for answers. What a lost connection left without an answer stays in it.
+	// InFlightEnd is sent and republished minus confirmed and nacked (with transactions: minus committed) and minus in doubt, at the end
+	// of the interval: what producers await answers for. Nil where not all of them do.
 	InFlightEnd *int64 `json:"in_flight_end"`
 	// Self is what the recording processes noticed of themselves; nil where no interval of theirs has its middle in this one.
 	Self *Self `json:"self"`

@@ -77,12 +77,8 @@ func analyzeAndReport(ctx context.Context, dirs []string, limits analyze.Options
 	if ctx.Err() != nil {
 		return exitInterrupted, errors.New("interrupted before the report was made; the capture is as it was")
 	}
-	var outside *analyze.WindowError
-	if errors.As(err, &outside) {
-		return exitUsage, &options.UsageError{Command: "analyze", Err: fmt.Errorf("--from, --to, --warmup: %w", err)}
-	}
 	if err != nil {
-		return exitFailed, err
+		return exitFailed, explained("analyze", dirs, err)
 	}
 	quoteCalibration(r)
 	if err := putReport(r, o, s); err != nil {

@@ -153,11 +153,10 @@ func (l *loader) analyze(ctx context.Context, captures []string, what string, fi
 		Finer: finer, MemoryBytes: o.Memory, Tmp: o.Tmp, FromNS: int64(o.Report.Window.Start()), ToNS: int64(o.Report.Window.To),
 		Percentiles: l.compare.Percents(), Progress: bar.Show, Announce: func(text string) { fmt.Fprintln(l.err, text) },
 	})
-	var outside *analyze.WindowError
-	if errors.As(err, &outside) {
-		return nil, &options.UsageError{Command: "compare", Err: fmt.Errorf("--from, --to, --warmup: %s: %w", captures[0], err)}
+	if err != nil {
+		return nil, explained("compare", captures, err)
 	}
-	return r, err
+	return r, nil
 }
 
 func writeComparison(w io.Writer, c *result.Comparison, groups []compare.Group, o *options.Report) error {

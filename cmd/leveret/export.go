@@ -91,7 +91,7 @@ func runExport(ctx context.Context, args []string, s streams) (int, error) {
 	case ctx.Err() != nil:
 		return exitInterrupted, errors.New("interrupted: the rows are not complete")
 	case err != nil:
-		return exitFailed, err
+		return exitFailed, explained("export", dirs, err)
 	}
 	return tellExported(done, o, s.err), nil
 }
@@ -190,7 +190,7 @@ func openOutput(o *options.Export, stdout io.Writer) (*output, error) {
 		}
 		f, err := os.OpenFile(out.temporary(), os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o666)
 		if err != nil {
-			return nil, fmt.Errorf("--output=%s: %w", o.Output, err)
+			return nil, fmt.Errorf("--output=%s: %w", o.Output, fileProblem(o.Output, err))
 		}
 		out.file, out.sink.to = f, f
 	}
@@ -233,7 +233,7 @@ func (o *output) finish() error {
 	}
 	if err != nil {
 		os.Remove(o.temporary())
-		return fmt.Errorf("--output=%s: %w", o.path, err)
+		return fmt.Errorf("--output=%s: %w", o.path, fileProblem(o.path, err))
 	}
 	return nil
 }

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"leveret/analyze"
 	"leveret/analyze/result"
 	"leveret/capture/event"
 	"leveret/capture/manifest"
@@ -67,7 +68,7 @@ func runMark(_ context.Context, args []string, s streams) (int, error) {
 		}
 	}
 	now := event.NewClock().Snapshot()
-	if err := place(mark, m, &o.At, &now); err != nil {
+	if err := place(mark, m, dir, &o.At, &now); err != nil {
 		return 0, usage("%v", err)
 	}
 	if err := mark.Check(); err != nil {
@@ -102,6 +103,9 @@ func manifestOf(dir string) (*manifest.Manifest, error) {
 	case err != nil:
 		return nil, fmt.Errorf("capture: %w", err)
 	}
+	if err := notOneCapture(dir); err != nil {
+		return nil, err
+	}
 	return nil, fmt.Errorf("capture: %s: has neither %s nor %s, so that nothing tells its clock; give the directory of a capture", dir, manifest.FinalName, manifest.StartName)
 }
 
@@ -129,17 +133,25 @@ func canBePurged(m *manifest.Manifest, name string) error {
 }
 
 // place puts a mark on the clock of the capture, and refuses one that lies outside of what was recorded.
-func place(mark *manifest.Mark, m *manifest.Manifest, at *options.Moment, now *event.Snapshot) error {
+func place(mark *manifest.Mark, m *manifest.Manifest, dir string, at *options.Moment, now *event.Snapshot) error {
 	ns, exact := m.ClockStart.TimeOf(now)
 	mark.Clock = manifest.ClockMonotonic
 	if !exact {
 		mark.Clock = manifest.ClockWall
+	}
+	end, cut := ns, false // it goes on: nothing was recorded yet of what is to come
+	if m.ClockEnd != nil {
+		end = m.ClockEnd.ClockNS
+	} else if standing, last := analyze.StandingOf(dir, m); standing == analyze.CutShort {
+		end, cut = min(ns, ns-(now.WallNS-last.UnixNano())), true
 	}
 	switch o := m.Outcome; {
 	case !at.Given:
 		mark.AtNS = ns
 	case !at.Time.IsZero():
 		mark.AtNS = ns - (now.WallNS - at.Time.UnixNano())
+	case o == nil && cut:
+		return errors.New("--at: the recording was cut short, so that it is not known when its load began: give a time of day")
 	case o == nil:
 		return errors.New("--at: when the run's load began is known only when it is over: give a time of day, or leave it out for now")
 	case o.BarrierNS == event.None:
@@ -147,18 +159,17 @@ func place(mark *manifest.Mark, m *manifest.Manifest, at *options.Moment, now *e
 	default:
 		mark.AtNS, mark.Clock = o.BarrierNS+int64(at.Since), manifest.ClockMonotonic
 	}
-	return withinRecording(mark.AtNS, ns, m, at.Given)
+	return withinRecording(mark.AtNS, m.ClockStart.ClockNS, end, at.Given, cut)
 }
 
-// withinRecording refuses a time that lies outside of what was recorded; now is on the capture's clock.
-func withinRecording(at, now int64, m *manifest.Manifest, given bool) error {
-	start, end := m.ClockStart.ClockNS, now // it goes on, or was killed: nothing was recorded yet of what is to come
-	if m.ClockEnd != nil {
-		end = m.ClockEnd.ClockNS
-	}
+// withinRecording refuses a time that lies outside of what was recorded, from start to end on the capture's clock; cut: nobody
+// closed the recording.
+func withinRecording(at, start, end int64, given, cut bool) error {
 	switch {
 	case at >= start && at <= end:
 		return nil
+	case !given && cut:
+		return fmt.Errorf("the recording was cut short, it was recorded from %s to %s: say with --at at what time of day it happened", clockTime(start), clockTime(end))
 	case !given:
 		return fmt.Errorf("the capture is over, it was recorded from %s to %s: say with --at when it happened", clockTime(start), clockTime(end))
 	}

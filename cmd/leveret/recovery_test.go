@@ -53,6 +53,7 @@ func TestNodeKilledUnderATransientQueue(t *testing.T) {
 	if d == nil || d.Losses != 2 || d.Recovered != 2 || d.StandstillNS == nil || *d.StandstillNS < 500e6 || d.CaughtUpNS == nil || *d.CaughtUpNS < d.FirstNS {
 		t.Errorf("%+v", d)
 	}
+	everyMessageIsAccountedFor(t, dir, r)
 	_, report, _ := invoke(t, "analyze", dir)
 	if !strings.Contains(report, "\nLost connections (seconds after the start)\n") || !strings.Contains(report, "limited by    lost connections: ") {
 		t.Error(report)

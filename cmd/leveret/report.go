@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 
@@ -55,9 +56,29 @@ func storeDocument(path string, s streams, write func(io.Writer) error) error {
 		return err
 	}
 	if err := replaceFile(path, b.Bytes()); err != nil {
-		return fmt.Errorf("--output=%s: %w", path, err)
+		return fmt.Errorf("--output=%s: %w", path, fileProblem(path, err))
 	}
 	return nil
+}
+
+// fileProblem says what is wrong with a file that was to be written and what to do, without the name that it has meanwhile.
+func fileProblem(path string, err error) error {
+	why := err
+	var one *fs.PathError
+	var two *os.LinkError
+	if errors.As(err, &one) {
+		why = one.Err
+	} else if errors.As(err, &two) {
+		why = two.Err
+	}
+	dir := filepath.Dir(path)
+	switch {
+	case errors.Is(why, fs.ErrNotExist):
+		return fmt.Errorf("there is no directory %s: make it, or give another path", dir)
+	case errors.Is(why, fs.ErrPermission):
+		return fmt.Errorf("%w to write into the directory %s: give another path", why, dir)
+	}
+	return why
 }
 
 // replaceFile gives the path to a file that is complete; nobody ever reads half of it.

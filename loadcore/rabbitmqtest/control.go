@@ -15,6 +15,13 @@ func (n *Node) Kill(t testing.TB) {
 	}
 }
 
+// PID is the id of the node's process, which leads a process group of its own: for what ends or stops it from outside.
+func (n *Node) PID(t testing.TB) int {
+	t.Helper()
+	n.mustBePrivate(t, "PID")
+	return n.process.cmd.Process.Pid
+}
+
 // Stop ends the node regularly. Restart starts it again.
 func (n *Node) Stop(t testing.TB) {
 	t.Helper()

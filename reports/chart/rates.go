@@ -101,10 +101,20 @@ func rateLines(r *result.Result) []rateLine {
 	return []rateLine{
 		{"due", Style{Color: grey, Width: 5}, func(in *result.Interval) int64 { return in.Due }, c.OpenLoop, 0},
 		{"sent", Style{Color: blue, Width: 2.8}, func(in *result.Interval) int64 { return in.Sent }, c.Producers > 0, r.Counts.Sent},
+		{"republished", Style{Color: reddishPurple, Width: 1.6}, republished, false, republishedIn(r)},
 		{"confirmed", Style{Color: orange, Dash: "dash", Width: 1.9}, func(in *result.Interval) int64 { return in.Confirmed }, c.Producers > 0 && c.Confirm > 0, r.Counts.Confirmed},
 		{"committed", Style{Color: orange, Dash: "dash", Width: 1.9}, func(in *result.Interval) int64 { return in.Committed }, c.Producers > 0 && c.PublishTxSize > 0, r.Counts.Committed},
 		{"received", Style{Color: bluishGreen, Dash: "dot", Width: 1.4}, func(in *result.Interval) int64 { return in.Received }, c.Consumers > 0, r.Counts.Received},
 	}
+}
+
+func republished(in *result.Interval) int64 { return in.Republished }
+
+func republishedIn(r *result.Result) (n int64) {
+	for i := range r.Intervals {
+		n += r.Intervals[i].Republished
+	}
+	return n
 }
 
 // perSecond is NaN for an interval without a length.

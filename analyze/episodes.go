@@ -1,0 +1,69 @@
+package analyze
+
+import (
+	"leveret/analyze/result"
+	"leveret/capture/event"
+)
+
+// episodes put the losses together that belong together: those that overlap, and those before whose effects on the schedule were
+// over. down are the times in which at least one lasted.
+func (a *analysis) episodes(down []result.Span) (all []result.Episode) {
+	for i, s := range down {
+		next := a.window.end + 1
+		if i+1 < len(down) {
+			next = down[i+1].FromNS
+		}
+		late := a.lastLate(s.FromNS, next)
+		if n := len(all); n > 0 && all[n-1].CaughtUpNS != nil && s.FromNS-*all[n-1].CaughtUpNS < result.CatchUpNS {
+			all[n-1].LastNS, all[n-1].CaughtUpNS = s.ToNS, known(late)
+			continue
+		}
+		all = append(all, result.Episode{FirstNS: s.FromNS, LastNS: s.ToNS, CaughtUpNS: known(late)})
+	}
+	for i := range all {
+		a.describeEpisode(&all[i])
+	}
+	return all
+}
+
+// lastLate is when the last message was sent late, from a time on and before another; event.None: none was.
+func (a *analysis) lastLate(from, before int64) int64 {
+	if m := a.course.movement; m != nil {
+		if last := m.last(m.late, before-1); last != event.None && last >= from {
+			return last
+		}
+	}
+	return event.None
+}
+
+func (a *analysis) describeEpisode(e *result.Episode) {
+	e.RecoveredAll = true
+	e.FirstEffectNS, e.LastEffectNS = e.FirstNS, e.LastNS
+	for i := range a.course.outages {
+		x := &a.course.outages[i]
+		if x.LostNS < e.FirstNS || x.LostNS > e.LastNS {
+			continue
+		}
+		e.Losses++
+		e.RecoveredAll = e.RecoveredAll && x.RecoveredNS != nil
+		if e.Text == "" {
+			e.Text = x.Text
+		}
+		if x.LastEffectNS != nil {
+			e.LastEffectNS = max(e.LastEffectNS, *x.LastEffectNS)
+		}
+	}
+	e.RecoverNS = e.LastNS - e.FirstNS
+	if m := a.course.movement; m != nil {
+		if from, ns, ok := m.standstill([]result.Span{{FromNS: e.FirstNS, ToNS: e.LastNS}}); ok {
+			e.StandstillFromNS, e.StandstillNS = &from, &ns
+			e.FirstEffectNS = min(e.FirstEffectNS, from)
+			e.LastEffectNS = max(e.LastEffectNS, from+ns)
+		}
+	}
+	if e.CaughtUpNS != nil {
+		after := max(*e.CaughtUpNS-e.LastNS, 0)
+		e.CatchUpNS = &after
+		e.LastEffectNS = max(e.LastEffectNS, *e.CaughtUpNS)
+	}
+}

@@ -1,0 +1,34 @@
+package chart
+
+import (
+	"strings"
+	"testing"
+
+	"leveret/analyze/result"
+)
+
+// Copies of messages have a line of their own, where there are any: sent stays what the schedule asked for.
+func TestRatesOfCopies(t *testing.T) {
+	r := latencyRun(1, 1, 1)
+	if s := ratesSpec(r); len(s.Series) == 0 || strings.Contains(strings.Join(s.Caption, "\n"), "republished") {
+		t.Errorf("%+v", s)
+	}
+	r.Counts = result.Counts{Sent: 3}
+	r.Intervals[1].Republished, r.Intervals[2].Republished = 4, 2
+	s := ratesSpec(r)
+	for name, want := range map[string][]float64{"sent": {1, 1, 1, 1, 1, 1}, "republished": {0, 0, 4, 4, 2, 2}} {
+		points := series(t, &s, name).Segments[0]
+		if len(points) != len(want) {
+			t.Fatalf("%s: %v", name, points)
+		}
+		for i, p := range points {
+			if p.Y != want[i] {
+				t.Errorf("%s: %v, want %v", name, points, want)
+				break
+			}
+		}
+	}
+	if !strings.Contains(strings.Join(s.Caption, "\n"), "3 sent, 6 republished") {
+		t.Error(s.Caption)
+	}
+}
