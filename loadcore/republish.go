@@ -72,7 +72,8 @@ func countRuns(runs []event.SettledRun) (n int) {
 	return n
 }
 
-// republish sends again what is in doubt, before anything else goes out on the channel, and returns how many messages it sent.
+// republish sends again what is in doubt, before anything else goes out on the channel, and returns how many messages it sent. With
+// transactions these are one of their own.
 func (p *producer) republish(ctx context.Context) (sent int, err error) {
 	next := p.seq
 	p.resends = true
@@ -93,6 +94,9 @@ func (p *producer) republish(ctx context.Context) (sent int, err error) {
 	p.resends = false
 	if p.seq = next; p.win != nil && sent > 0 {
 		p.win.jump(next)
+	}
+	if p.tx != nil && p.tx.open > 0 && err == nil { // a full transaction, or one that nobody else would end
+		p.commit()
 	}
 	return sent, err
 }
