@@ -114,14 +114,15 @@ func (c *conn) listens() bool {
 	return !stuck
 }
 
-// lookAtConfirms ends a producer whose oldest message has waited too long. A blocked connection is not held against it.
+// lookAtConfirms ends a producer whose oldest message has waited too long. A blocked connection is not held against it, nor is the
+// time in which its channel was recovered.
 func (e *engine) lookAtConfirms(p *producer, w *confirmWatch, now int64) {
 	timeout := e.plan.ConfirmTimeout
-	if p.win == nil && p.tx == nil || timeout < 0 || p.halted.Load() || e.barrier.Load() == 0 {
+	if p.win == nil && p.tx == nil || timeout < 0 || e.barrier.Load() == 0 {
 		return
 	}
 	tail, waits := p.oldest()
-	if tail != w.tail || !waits || p.current.Load().conn.current() == event.Blocked {
+	if tail != w.tail || !waits || p.halted.Load() || p.current.Load().conn.current() == event.Blocked {
 		w.tail, w.since = tail, now
 		return
 	}
