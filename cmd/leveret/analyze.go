@@ -43,16 +43,13 @@ then span N-1 gaps: such a rate is high by one part in N-1, and the report says 
 
 func runAnalyze(ctx context.Context, args []string, s streams) (int, error) {
 	set, o := options.NewAnalyze()
-	dirs, err := set.Parse(args)
+	dirs, err := capturesOf(set, args)
 	if err != nil {
 		return 0, err
 	}
-	if len(dirs) == 0 {
-		return 0, &options.UsageError{Command: "analyze", Err: errors.New("which capture? leveret analyze CAPTURE..., a directory that leveret run recorded")}
-	}
 	o.Report.SettleFormat(set.Changed("format"))
 	if err := errors.Join(o.Report.Check(), readable(&o.Report, s), checkCharts(&o.Report.ChartOptions)); err != nil {
-		return 0, &options.UsageError{Command: "analyze", Err: err}
+		return 0, mistake(set, "%w", err)
 	}
 	if len(dirs) == 1 && suite.IsSuite(dirs[0]) {
 		return analyzeSuite(ctx, dirs[0], o, s)

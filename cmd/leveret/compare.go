@@ -52,23 +52,22 @@ func runCompare(ctx context.Context, args []string, s streams) (int, error) {
 	if err != nil {
 		return 0, err
 	}
-	usage := func(err error) (int, error) { return 0, &options.UsageError{Command: "compare", Err: err} }
 	if len(words) == 0 {
-		return usage(errors.New("which runs? leveret compare BASE CANDIDATE..., captures or lists of captures"))
+		return 0, mistake(set, "which runs? leveret compare BASE CANDIDATE..., captures or lists of captures")
 	}
 	o.Report.SettleFormat(set.Changed("format"))
 	if err := errors.Join(o.Report.Check(), checkRunCharts(&o.Report.ChartOptions), readable(&o.Report, s)); err != nil {
-		return usage(err)
+		return 0, mistake(set, "%w", err)
 	}
 	if l := newLoader(o, s); len(words) > 1 && !slices.ContainsFunc(words, func(w string) bool { return !suite.IsSuite(w) }) {
 		return compareSuites(ctx, words, l, o, s)
 	}
 	sources, err := groupsOf(words)
 	if err != nil {
-		return usage(err)
+		return 0, mistake(set, "%w", err)
 	}
 	if len(sources) < 2 {
-		return usage(fmt.Errorf("%s is a single group of %s: give one to compare it with", sources[0].label, result.Plural(int64(len(sources[0].runs)), "run")))
+		return 0, mistake(set, "%s is a single group of %s: give one to compare it with", sources[0].label, result.Plural(int64(len(sources[0].runs)), "run"))
 	}
 	l := newLoader(o, s)
 	groups, err := l.load(ctx, sources)
@@ -80,7 +79,7 @@ func runCompare(ctx context.Context, args []string, s streams) (int, error) {
 	}
 	c, err := compare.Run(groups, l.compare)
 	if errors.Is(err, compare.ErrTooFew) {
-		return usage(fmt.Errorf("--fail-if: %w; --fail-by estimate looks at the estimate alone", err))
+		return 0, mistake(set, "--fail-if: %w; --fail-by estimate looks at the estimate alone", err)
 	}
 	if err != nil {
 		return exitFailed, err
@@ -118,6 +117,14 @@ type loader struct {
 }
 
 func (l *loader) load(ctx context.Context, sources []source) ([]compare.Group, error) {
+	if err := checkApart(sources); err != nil {
+		return nil, err
+	}
+	for _, s := range sources {
+		if s.note != "" {
+			fmt.Fprintln(l.err, s.note)
+		}
+	}
 	total, done := 0, 0
 	single := true
 	for _, s := range sources {

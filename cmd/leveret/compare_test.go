@@ -102,6 +102,7 @@ func TestMistakesOfCompare(t *testing.T) {
 	_, _, dir := record(t, "--pmessages", "100")
 	_, _, second := record(t, "--pmessages", "10")
 	_, _, third := record(t, "--pmessages", "10")
+	_, _, fourth := record(t, "--pmessages", "10")
 	missing := filepath.Join(t.TempDir(), "missing")
 	for _, c := range []struct {
 		args []string
@@ -119,7 +120,9 @@ func TestMistakesOfCompare(t *testing.T) {
 		{[]string{dir, dir, "--metrics", "p99(confirm)"}, "confirm.service"},
 		{[]string{dir, dir, "--by", "queue"}, "unknown option --by"},
 		{[]string{dir, dir, "--charts", "x", "--chart", "backlog"}, "--chart=backlog: no chart of several runs is called so; there are runs-rates"},
-		{[]string{dir, "three=" + dir + "," + second + "," + third, "--fail-if", "rate(sent) < -5%"}, "no change, however large"},
+		{[]string{dir + "," + second, "b=" + third + "," + second + "/."}, second + "/. stands in "},
+		{[]string{dir, "b=" + third + "," + dir}, dir + " stands in"},
+		{[]string{dir, "three=" + fourth + "," + second + "," + third, "--fail-if", "rate(sent) < -5%"}, "no change, however large"},
 	} {
 		code, _, stderr := invoke(t, append([]string{"compare"}, c.args...)...)
 		if code != exitUsage || !strings.Contains(stderr, c.want) {

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"leveret/capture/manifest"
+	"leveret/cmd/internal/options"
 	"leveret/cmd/internal/suite"
 )
 
@@ -16,6 +17,7 @@ type source struct {
 	label string
 	runs  [][]string
 	path  string // that the label is the last part of; "" where it was given
+	note  string // what must be known of it before it is compared; ""
 }
 
 // groupsOf reads the words of a command line: [LABEL=]CAPTURE[,CAPTURE...] each. Its errors are usage errors.
@@ -71,6 +73,9 @@ func groupOf(word string) ([]source, error) {
 	}
 	g := source{label: label}
 	for _, item := range items {
+		if index, _ := readRepeats(item); index != nil {
+			g.note = index.shortfall(item)
+		}
 		if item == "" {
 			return nil, fmt.Errorf("%q: a capture is missing between the commas", word)
 		}
@@ -106,6 +111,22 @@ func givenTwice(runs [][]string) string {
 	return ""
 }
 
+// checkApart refuses candidates that share runs with the base: what the same run says on both sides is no difference, and no test
+// allows for it. A single run may be compared with itself, which shows what there is to compare.
+func checkApart(all []source) error {
+	base := &all[0]
+	for i := range all[1:] {
+		candidate := &all[i+1]
+		if len(base.runs) == 1 && len(candidate.runs) == 1 {
+			continue
+		}
+		if dir := givenTwice(slices.Concat(base.runs, candidate.runs)); dir != "" {
+			return &options.UsageError{Command: "compare", Err: fmt.Errorf("%s stands in %s and in %s, too: a run can be on one side only; leave it out of one of them", dir, base.label, candidate.label)}
+		}
+	}
+	return nil
+}
+
 func exists(path string) bool {
 	_, err := os.Stat(path)
 	return err == nil
@@ -127,6 +148,9 @@ func variantsOf(dir string) ([]source, error) {
 			return nil, err
 		}
 		all = append(all, source{label: v.Label, runs: runs})
+	}
+	if len(all) > 0 {
+		all[0].note = index.shortfall(dir)
 	}
 	return all, nil
 }

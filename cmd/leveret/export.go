@@ -58,21 +58,18 @@ func wrapped(text string, width int) (lines []string) {
 
 func runExport(ctx context.Context, args []string, s streams) (int, error) {
 	set, o := options.NewExport()
-	dirs, err := set.Parse(args)
+	dirs, err := capturesOf(set, args)
 	if err != nil {
 		return 0, err
-	}
-	if len(dirs) == 0 {
-		return 0, &options.UsageError{Command: "export", Err: errors.New("which capture? leveret export CAPTURE..., a directory that leveret run recorded")}
 	}
 	chosen := selection(o)
 	format := formatOf(o)
 	if err := chosen.Check(); err != nil {
-		return 0, &options.UsageError{Command: "export", Err: err}
+		return 0, mistake(set, "%w", err)
 	}
 	onTerminal := o.Output == "" && panel.OnTerminal(s.out)
 	if onTerminal && format == "parquet" {
-		return 0, &options.UsageError{Command: "export", Err: errors.New("--format=parquet: is not for a terminal; give --output FILE, or redirect")}
+		return 0, mistake(set, "--format=parquet: is not for a terminal; give --output FILE, or redirect")
 	}
 	to, err := openOutput(o, s.out)
 	if err != nil {

@@ -45,17 +45,14 @@ func runMark(_ context.Context, args []string, s streams) (int, error) {
 	if err != nil {
 		return 0, err
 	}
-	usage := func(format string, args ...any) error {
-		return &options.UsageError{Command: "mark", Err: fmt.Errorf(format, args...)}
-	}
 	switch len(rest) {
 	case 0:
-		return 0, usage("which capture? leveret mark CAPTURE TEXT, a directory that leveret run records or has recorded")
+		return 0, mistake(set, "which capture? leveret mark CAPTURE TEXT, a directory that leveret run records or has recorded")
 	case 1:
-		return 0, usage("what happened? leveret mark %s TEXT", rest[0])
+		return 0, mistake(set, "what happened? leveret mark %s TEXT", rest[0])
 	case 2:
 	default:
-		return 0, usage("%d texts: put what happened between quotation marks, %q", len(rest)-1, strings.Join(rest[1:], " "))
+		return 0, mistake(set, "%d texts: put what happened between quotation marks, %q", len(rest)-1, strings.Join(rest[1:], " "))
 	}
 	dir, mark := rest[0], &manifest.Mark{Text: withoutPasswords(rest[1]), From: manifest.MarkFromUser, Purged: o.Purged}
 	m, err := manifestOf(dir)
@@ -64,15 +61,15 @@ func runMark(_ context.Context, args []string, s streams) (int, error) {
 	}
 	if o.Purged != "" {
 		if err := canBePurged(m, o.Purged); err != nil {
-			return 0, usage("--purged=%s: %v", o.Purged, err)
+			return 0, mistake(set, "--purged=%s: %v", o.Purged, err)
 		}
 	}
 	now := event.NewClock().Snapshot()
 	if err := place(mark, m, dir, &o.At, &now); err != nil {
-		return 0, usage("%v", err)
+		return 0, mistake(set, "%v", err)
 	}
 	if err := mark.Check(); err != nil {
-		return 0, &options.UsageError{Command: "mark", Err: err}
+		return 0, mistake(set, "%w", err)
 	}
 	if err := manifest.AddMark(dir, mark); err != nil {
 		return exitFailed, err

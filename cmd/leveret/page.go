@@ -59,9 +59,12 @@ func pageChart(s *chart.Spec) (reports.Chart, error) {
 	return c, err
 }
 
-// plotOf is what the page shows of a chart where the pointer is; nil for charts that have neither lines nor bars.
+// plotOf is what the page shows of a chart where the pointer is; nil for charts that have no values to show.
 func plotOf(s *chart.Spec) *reports.Plot {
-	p := &reports.Plot{X: plotAxis(s.X), Y: plotAxis(s.Y), Lines: linesOf(s)}
+	p := &reports.Plot{X: plotAxis(s.X), Y: plotAxis(s.Y), Lines: linesOf(s), Heat: heatOf(s.Cells)}
+	if p.Heat != nil {
+		return p
+	}
 	if len(p.Lines) == 0 {
 		p.Lines = sidewaysOf(s)
 		p.Sideways = true
@@ -141,6 +144,37 @@ func sidewaysOf(s *chart.Spec) (lines []reports.PlotLine) {
 		lines = append(lines, l)
 	}
 	return slices.DeleteFunc(lines, func(l reports.PlotLine) bool { return len(l.Points) == 0 })
+}
+
+// mostCells bounds what a heat map's counts add to a page: an analysis makes 200 columns, a chart 48 rows of them.
+const mostCells = 20_000
+
+// heatOf are the counts of a heat map; nil where there is none, or one that is larger than any is made.
+func heatOf(c *chart.Cells) *reports.PlotHeat {
+	if c == nil {
+		return nil
+	}
+	h := &reports.PlotHeat{Name: c.Name}
+	for _, column := range c.Counted {
+		for _, cell := range column.Cells {
+			h.Edges = append(h.Edges, short(cell.Y0), short(cell.Y1))
+		}
+	}
+	slices.Sort(h.Edges)
+	h.Edges = slices.Compact(h.Edges)
+	if len(h.Edges)*len(c.Counted) > mostCells || len(c.Counted) == 0 {
+		return nil
+	}
+	for _, column := range c.Counted {
+		row := func(cell chart.CountedCell) int { at, _ := slices.BinarySearch(h.Edges, short(cell.Y0)); return at }
+		first, last := row(column.Cells[0]), row(column.Cells[len(column.Cells)-1])
+		x := reports.PlotColumn{From: short(column.X0), To: short(column.X1), First: first, Counts: make([]int64, last-first+1)}
+		for _, cell := range column.Cells {
+			x.Counts[row(cell)-first] += cell.Count
+		}
+		h.Columns = append(h.Columns, x)
+	}
+	return h
 }
 
 func plotAxis(a chart.Axis) reports.PlotAxis {

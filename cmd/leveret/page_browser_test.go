@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"sync"
 	"testing"
@@ -286,12 +287,14 @@ func (b *browser) sortsByKeyboard(t *testing.T) {
 	}
 }
 
+// spot is a place in the window, in its pixels.
+type spot struct{ X, Y float64 }
+
 // showsValues: the pointer, and the arrow keys, show the values of a chart.
 func (b *browser) showsValues(t *testing.T) {
 	b.load(t)
 	b.do(t, chromedp.ScrollIntoView(chromedp.CSS("#chart-rates")))
-	type place struct{ X, Y float64 }
-	at := ask[place](t, b, `(r => ({X: r.left + r.width / 2, Y: r.top + r.height / 2}))(document.querySelector("#chart-rates svg").getBoundingClientRect())`)
+	at := ask[spot](t, b, `(r => ({X: r.left + r.width / 2, Y: r.top + r.height / 2}))(document.querySelector("#chart-rates svg").getBoundingClientRect())`)
 	b.do(t, chromedp.MouseEvent(input.DispatchMouseEventTypeMouseMoved, at.X, at.Y))
 	text := ask[string](t, b, `(v => v.hidden ? "" : v.innerText)(document.querySelector("#chart-rates .values"))`)
 	if !strings.Contains(text, "sent: ") || !strings.Contains(text, "messages per second") {
@@ -309,6 +312,27 @@ func (b *browser) showsValues(t *testing.T) {
 			t.Errorf("%s: %q", name, text)
 		}
 	}
+	b.showsCells(t)
+}
+
+// showsCells: of a heat map the arrow keys go from cell to cell, and the pointer shows the same of the cell that it is in.
+func (b *browser) showsCells(t *testing.T) {
+	const values = `(v => v.hidden ? "" : v.innerText)(document.querySelector("#chart-heat-delivery .values"))`
+	b.do(t, chromedp.Focus(chromedp.CSS("#chart-heat-delivery .plot")), chromedp.KeyEvent(kb.ArrowRight), chromedp.KeyEvent(kb.ArrowRight))
+	cell := ask[string](t, b, values)
+	if !regexp.MustCompile(`^[\d.,]+ to [\d.,]+ time .*\nmessages in a cell: [\d,]+\nin all of the column: [\d,]+\n[\d.,]+ to [\d.,]+ service latency \(`).MatchString(cell) {
+		t.Errorf("a cell says %q", cell)
+	}
+	middle := ask[spot](t, b, `(r => ({X: r.left + r.width / 2, Y: r.top + r.height / 2}))(document.querySelector("#chart-heat-delivery .cursor").getBoundingClientRect())`)
+	b.do(t, chromedp.KeyEvent(kb.Escape))
+	if text := ask[string](t, b, values); text != "" {
+		t.Errorf("after Escape: %q", text)
+	}
+	b.do(t, chromedp.MouseEvent(input.DispatchMouseEventTypeMouseMoved, middle.X, middle.Y))
+	if text := ask[string](t, b, values); text != cell {
+		t.Errorf("the pointer shows %q, the key showed %q", text, cell)
+	}
+	b.picture(t, "cells.png")
 }
 
 // changesItsTheme: the button wins over the system, both ways.

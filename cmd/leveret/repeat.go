@@ -31,7 +31,7 @@ type repetition struct {
 func repeated(o *options.Run) bool { return o.Repeat > 0 || len(o.Variants) > 0 }
 
 func (r *recording) repeat(ctx context.Context, args []string) (int, error) {
-	p := &repetition{recording: r, args: without(args, "repeat", "variant", "capture", "id", "format")}
+	p := &repetition{recording: r, args: without(unended(nil, args), "repeat", "variant", "capture", "id", "format")}
 	if err := p.plan(); err != nil {
 		return 0, &options.UsageError{Command: "run", Err: err}
 	}
@@ -54,6 +54,25 @@ func (r *recording) repeat(ctx context.Context, args []string) (int, error) {
 	compared, err := runCompare(ctx, []string{p.dir, "--format", r.options.Report.Format}, p.streams)
 	fmt.Fprintf(p.err, "recorded into %s; leveret compare %s makes this comparison again\n", p.dir, p.dir)
 	return max(code, compared), err
+}
+
+// unended leaves a -- out that ends the options: others are put behind. One that is the value of the option before it stays. Options that
+// stand before args are given for what they mean together.
+func unended(before, args []string) []string {
+	last := len(args) - 1
+	if last < 0 || args[last] != "--" {
+		return args
+	}
+	set, _ := options.NewRun(redactURI)
+	if _, err := set.Parse(slices.Concat(before, args[:last])); err != nil {
+		return args // its value is missing, or something else is wrong, which is said of the whole
+	}
+	return args[:last]
+}
+
+// argsOf are the options of one variant's runs.
+func (p *repetition) argsOf(v *options.Variant) []string {
+	return slices.Concat(p.args, unended(p.args, v.Args))
 }
 
 // without leaves options out, with their values.
@@ -128,7 +147,7 @@ func (p *repetition) checkVariant(v options.Variant) (shown []string, err error)
 	}
 	quiet := p.streams
 	quiet.err, quiet.out = io.Discard, io.Discard
-	r, set, err := parseRun(slices.Concat(p.args, v.Args), quiet)
+	r, set, err := parseRun(p.argsOf(&v), quiet)
 	if err != nil {
 		var mistake *options.UsageError
 		if errors.As(err, &mistake) {
@@ -191,10 +210,10 @@ func (p *repetition) runAll(ctx context.Context) (code int, err error) {
 		case ctx.Err() != nil:
 			return exitInterrupted, p.setAside(x, recorded)
 		case !recorded:
-			return max(ended, exitFailed), fmt.Errorf("run %d of %d did not begin, and those after it are left out: %s", i+1, len(p.index.Runs), said)
+			return max(ended, exitFailed), fmt.Errorf("%s did not begin, and those after it are left out: %s", p.place(i), said)
 		case ended != exitOK:
 			x.State, code = runFailed, exitFailed
-			fmt.Fprintf(p.err, "run %d of %d: %s\n", i+1, len(p.index.Runs), said)
+			fmt.Fprintf(p.err, "%s failed: %s\n", p.place(i), said)
 		default:
 			x.State = runRecorded
 		}
@@ -205,24 +224,33 @@ func (p *repetition) runAll(ctx context.Context) (code int, err error) {
 	return code, nil
 }
 
+// place names a run among all: "run 3 of 12, of variant w10,".
+func (p *repetition) place(i int) string {
+	text := fmt.Sprintf("run %d of %d", i+1, len(p.index.Runs))
+	if len(p.options.Variants) > 0 {
+		text += ", of variant " + p.index.Runs[i].Variant + ","
+	}
+	return text
+}
+
 // runOne makes one run in a process of its own, and gives its exit code and what it said last on stderr.
 func (p *repetition) runOne(ctx context.Context, x *repeatedRun) (code int, said string, err error) {
 	if ctx.Err() != nil {
 		return exitInterrupted, "", nil
 	}
-	args := append([]string{"run"}, p.args...)
-	for _, v := range p.options.Variants {
-		if v.Label == x.Variant {
-			args = append(args, v.Args...)
+	args := p.args
+	for i := range p.options.Variants {
+		if v := &p.options.Variants[i]; v.Label == x.Variant {
+			args = p.argsOf(v)
 		}
 	}
 	id := fmt.Sprintf("%s-%s-%d", p.index.ID, x.Variant, x.Number)
-	args = append(args, "--no-analyze", "--quiet", "--until-eof", "--capture", filepath.Join(p.dir, filepath.FromSlash(x.Directory)), "--id", id)
+	own := []string{"--no-analyze", "--quiet", "--until-eof", "--capture", filepath.Join(p.dir, filepath.FromSlash(x.Directory)), "--id", id}
 	program, err := os.Executable()
 	if err != nil {
 		return exitFailed, "", err
 	}
-	code, said, err = suite.RunChild(ctx, append([]string{program}, args...))
+	code, said, err = suite.RunChild(ctx, slices.Concat([]string{program, "run"}, args, own))
 	return code, said, err
 }
 

@@ -17,7 +17,7 @@ import (
 func TestRepeatedRunsOfVariants(t *testing.T) {
 	t.Setenv(asMain, "1")
 	dir := filepath.Join(t.TempDir(), "windows")
-	args := []string{"run", "--time", "0.2", "--rate", "1000", "--repeat", "3", "--capture", dir, "--variant", "w10: --confirm 10", "--variant", "large: --confirm 1000 --size 2000", "--seed", "2"}
+	args := []string{"run", "--time", "0.2", "--rate", "1000", "--repeat", "3", "--capture", dir, "--variant", "w10: --confirm 10", "--variant", "large: --confirm 1000 --size 2000 --", "--seed", "2", "--"}
 	code, stdout, stderr := invoke(t, args...)
 	if code != exitOK {
 		t.Fatalf("exit %d\n%s", code, stderr)
@@ -71,6 +71,10 @@ func TestMistakesOfRepeat(t *testing.T) {
 		{[]string{"--variant", "a: --size '10"}, "not closed"},
 		{[]string{"--variant", "a: confirm 10"}, "begin with --"},
 		{[]string{"--variant", "a: --capture x"}, "outside"},
+		{[]string{"--variant", "NUL.1: --confirm 10"}, "the name of a device on Windows"},
+		{[]string{"--variant", "a.: --confirm 10"}, "ends in a dot"},
+		{[]string{"--repeat", "2", "--id", "com7"}, "the name of a device on Windows"},
+		{[]string{"--repeat", "2", "--", "--"}, "unexpected argument"},
 		{[]string{"--repeat", "2", "--assert", "lost == 0"}, "--assert is of one run's report"},
 		{[]string{"--repeat", "2", "--output-file", "x.csv"}, "of a single run"},
 		{[]string{"--repeat", "-1"}, "must be from 0"},
@@ -123,6 +127,36 @@ func TestInterruptedRepeats(t *testing.T) {
 	}
 }
 
+// Repeats that ended early are compared with what there is of them, and it is said how much that is; a variant of which nothing is there
+// is an error that says what to do.
+func TestComparingInterruptedRepeats(t *testing.T) {
+	dir := t.TempDir()
+	index := &repeats{FormatVersion: 1, Repeat: 2, Variants: []repeatVariant{{Label: "w10"}, {Label: "w1000"}}, Runs: []repeatedRun{
+		{Variant: "w10", Number: 1, Directory: "w10/01", State: runRecorded}, {Variant: "w1000", Number: 1, Directory: "interrupted-w1000-01", State: runInterrupted},
+		{Variant: "w1000", Number: 2, Directory: "w1000/02", State: runPlanned}, {Variant: "w10", Number: 2, Directory: "w10/02", State: runPlanned},
+	}}
+	if err := index.write(dir); err != nil {
+		t.Fatal(err)
+	}
+	code, _, stderr := invoke(t, "compare", dir)
+	if code != exitUsage || !strings.Contains(stderr, "no run of w1000 was recorded, the repeats ended after 1 of 4 runs") ||
+		!strings.Contains(stderr, "make them again, into another directory, with leveret run --repeat; or compare those there are, such as "+filepath.Join(dir, "w10")) {
+		t.Errorf("exit %d\n%s", code, stderr)
+	}
+	index.Runs[2].State = runFailed
+	if err := index.write(dir); err != nil {
+		t.Fatal(err)
+	}
+	groups, err := groupsOf([]string{dir})
+	if err != nil || len(groups) != 2 || groups[0].note != dir+": the repeats ended before all were made: 2 of 4 runs are there (1 of w10, 1 of w1000)" {
+		t.Errorf("%v %+v", err, groups)
+	}
+	index.Runs[1].State, index.Runs[3].State = runRecorded, runRecorded
+	if text := index.shortfall(dir); text != "" {
+		t.Errorf("all are there: %s", text)
+	}
+}
+
 // Through RabbitMQ a confirm waits behind those before it: with a window of 1,000 far longer than with one of 1, which four runs
 // each prove.
 func TestCompareWindowsThroughRabbitMQ(t *testing.T) {
@@ -151,7 +185,7 @@ func TestRepeatsThatCannotBegin(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "runs")
 	secret := "pass" + strings.Repeat("word", 2) // made here, so that no file of the project holds it
 	code, stdout, stderr := invoke(t, "run", "--repeat", "2", "--pmessages", "1", "--capture", dir, "--variant", "a: --uri amqp://u:"+secret+"@127.0.0.1:1/")
-	if code != exitFailed || !strings.Contains(stderr, "run 1 of 2 did not begin, and those after it are left out") || !strings.Contains(stderr, "127.0.0.1:1") {
+	if code != exitFailed || !strings.Contains(stderr, "run 1 of 2, of variant a, did not begin, and those after it are left out") || !strings.Contains(stderr, "127.0.0.1:1") {
 		t.Errorf("exit %d\n%s", code, stderr)
 	}
 	index, err := os.ReadFile(filepath.Join(dir, repeatsName))

@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 )
 
 // repeatsName is the file that says what a directory of repeated runs holds.
@@ -76,9 +77,48 @@ func (r *repeats) runsOf(dir, label string) (runs [][]string, err error) {
 		runs = append(runs, []string{filepath.Join(dir, x.Directory)})
 	}
 	if len(runs) == 0 {
-		return nil, fmt.Errorf("%s: no run of %s was recorded", dir, label)
+		return nil, r.nothingOf(dir, label)
 	}
 	return runs, nil
+}
+
+// nothingOf says what can be done where a variant has no run: the repeats were interrupted, or it could not begin.
+func (r *repeats) nothingOf(dir, label string) error {
+	recorded, other := 0, ""
+	for _, x := range r.Runs {
+		if x.State == runRecorded || x.State == runFailed {
+			recorded, other = recorded+1, filepath.Join(dir, x.Variant)
+		}
+	}
+	of := ""
+	if len(r.Variants) > 1 {
+		of = " of " + label
+	}
+	text := fmt.Sprintf("%s: no run%s was recorded, the repeats ended after %d of %d runs: make them again, into another directory, with leveret run --repeat", dir, of, recorded, len(r.Runs))
+	if other != "" {
+		text += "; or compare those there are, such as " + other + ", with others"
+	}
+	return errors.New(text)
+}
+
+// shortfall says that a variant has fewer runs than were asked for, "" where none has.
+func (r *repeats) shortfall(dir string) string {
+	recorded := map[string]int{}
+	total := 0
+	for _, x := range r.Runs {
+		if x.State == runRecorded || x.State == runFailed {
+			recorded[x.Variant]++
+			total++
+		}
+	}
+	if total == len(r.Runs) {
+		return ""
+	}
+	var each []string
+	for _, v := range r.Variants {
+		each = append(each, fmt.Sprintf("%d of %s", recorded[v.Label], v.Label))
+	}
+	return fmt.Sprintf("%s: the repeats ended before all were made: %d of %d runs are there (%s)", dir, total, len(r.Runs), strings.Join(each, ", "))
 }
 
 // write replaces the file as a whole.

@@ -51,6 +51,9 @@ func variants(p *[]Variant) value {
 		if !found || !variantLabel.MatchString(label) {
 			return errors.New("must begin with a label of letters, digits, '.', '_' and '-', and a colon: 'w10: --confirm 10'")
 		}
+		if err := portable(label); err != nil {
+			return err
+		}
 		args, err := shellWords(rest)
 		if err != nil {
 			return err

@@ -299,9 +299,27 @@ func fileName(v value) value {
 		if s == "" || s == "." || s == ".." || strings.ContainsAny(s, "/\\\x00") {
 			return errors.New("must be a name without slashes: it names the run and its directory")
 		}
+		if err := portable(s); err != nil {
+			return err
+		}
 		return plain(s)
 	}
 	return v
+}
+
+// portable refuses names that files of Windows cannot have, on every system: captures are carried from one to another.
+func portable(name string) error {
+	base, _, _ := strings.Cut(name, ".")
+	base = strings.ToLower(strings.TrimRight(base, " "))
+	last := len(base) - 1
+	switch {
+	case base == "con", base == "prn", base == "aux", base == "nul",
+		last == 3 && (base[:last] == "com" || base[:last] == "lpt") && base[last] >= '0' && base[last] <= '9':
+		return fmt.Errorf("%q is the name of a device on Windows, and cannot be that of a directory there: choose another one", name)
+	case strings.HasSuffix(name, "."), strings.HasSuffix(name, " "):
+		return fmt.Errorf("%q ends in a dot or a blank, which Windows leaves out of the names of directories: choose another one", name)
+	}
+	return nil
 }
 
 // mostShown is how many bytes of a value stand in an error.
