@@ -10,7 +10,6 @@ type tally struct {
 	result.Counts
 	queue       *queue
 	rule        string
-	fate        fate
 	unjudged    int64 // absent, but rows are missing
 	unaccounted int64 // neither received nor, as far as the broker told, in the queue; no rule, and not drained
 	expected    int64 // deliveries
@@ -36,7 +35,9 @@ func (l *Ledger) tallies(f *Facts) []tally {
 			c := l.destCounts(d)
 			fed = fed || c.ownIntact > 0 || c.attributed > 0
 			t.add(c)
-			t.fate, t.rule = c.fate, c.rule
+			if c.rule != "" {
+				t.rule = c.rule
+			}
 			l.judge(t, c, l.x.dests[d].waits, f)
 		}
 		for _, e := range q.ends {

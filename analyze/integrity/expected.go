@@ -78,6 +78,8 @@ type dest struct {
 	automatic bool
 	unordered bool // order is not judged: priorities, or consumers that give messages back
 	stream    bool
+	of        *subscription // of a stream; nil: nobody reads it
+	reopened  bool          // it was lost and opened again, as Ledger.Finish finds
 }
 
 // route is one (exchange, routing key) of one capture.
@@ -226,7 +228,7 @@ func (x *Expected) addDests(capture int, m *manifest.Manifest) {
 	for n, consumer := range m.Consumers {
 		for _, q := range consumer.Queues {
 			if q >= 0 && q < len(c.dests) && c.dests[q] == -1 && n < event.MaxProducers {
-				x.subscription(c, uint16(q), uint16(n))
+				x.subscription(capture, uint16(q), uint16(n))
 			}
 		}
 	}
@@ -251,10 +253,12 @@ func (x *Expected) addDest(n int, stream bool) int32 {
 }
 
 // subscription is the destination of one consumer of a stream.
-func (x *Expected) subscription(c *expectedCapture, queue, consumer uint16) int32 {
+func (x *Expected) subscription(capture int, queue, consumer uint16) int32 {
+	c := &x.captures[capture]
 	d, ok := c.streams[[2]uint16{queue, consumer}]
 	if !ok {
 		d = x.addDest(int(c.queues[queue]), true)
+		x.dests[d].of = &subscription{capture, int(consumer)}
 		c.streams[[2]uint16{queue, consumer}] = d
 	}
 	return d
@@ -272,7 +276,7 @@ func (x *Expected) dest(capture int, queue, consumer uint16) int32 {
 	if d := c.dests[queue]; d >= 0 {
 		return d
 	}
-	return x.subscription(c, queue, consumer)
+	return x.subscription(capture, queue, consumer)
 }
 
 // Queue is the number of a capture's queue among those of all captures, by their names; -1 where the manifest does not tell.

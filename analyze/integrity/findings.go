@@ -38,6 +38,7 @@ const (
 	CodeBlocked            = "blocked"
 	CodeReconnected        = "reconnected"
 	CodeInDoubt            = "in_doubt"
+	CodeReadAgain          = "stream_read_again"
 	CodeRepublishedTwice   = "duplicated_by_republishing"
 	CodeClockSkew          = "clock_skew"
 	CodeClocksDiffer       = "clocks_differ"

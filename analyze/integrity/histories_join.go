@@ -111,7 +111,7 @@ func (h *Histories) arrive(p *records, pg *record, slot int, d int32, r *Deliver
 			what[slot] &^= whatEarly
 			duplicate = false
 		}
-		h.repeat(v, slot, duplicate && !h.l.sentTwice(p.producer, r.Seq[i]))
+		h.repeat(v, slot, duplicate && !dest.reopened && !h.l.sentTwice(p.producer, r.Seq[i]))
 		return
 	}
 	now := whatIntact | int64(r.Consumer[i]) | int64(r.Capture)<<16

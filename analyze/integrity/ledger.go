@@ -142,6 +142,7 @@ type totals struct {
 	contradictions                         int64 // answers to a message that had one
 	doubt                                  result.Doubt
 	otherQueue                             int64 // intact at a queue that the route does not lead to
+	readAgain                              int64 // intact, by subscriptions of streams that were opened again
 	repeated                               int64 // intact deliveries of messages that had one from the same place
 	duplicateFirst, outOfOrderFirst        []*example
 	corruptFirst, nackedFirst, returnFirst []*example

@@ -2,6 +2,7 @@ package integrity
 
 import (
 	"math/bits"
+	"strings"
 
 	"leveret/capture/event"
 )
@@ -36,6 +37,9 @@ func (l *Ledger) Finish(f *Facts) {
 	for d := range l.x.dests {
 		c, q := l.destCounts(int32(d)), &l.x.queues[l.x.dests[d].queue]
 		rule := l.removalRule(q, f)
+		if l.x.dests[d].reopened = f.reopened(&l.x.dests[d]); l.x.dests[d].reopened {
+			rule = strings.TrimPrefix(rule+", "+reopenedRule, ", ")
+		}
 		c.removable, c.purges = rule != "", f.Purges[q.name]
 		switch {
 		case !f.DeliveriesWhole:
@@ -61,6 +65,7 @@ func (l *Ledger) Finish(f *Facts) {
 		}
 	}
 	l.finishDoubts()
+	l.excuse()
 	l.lookUp()
 }
 

@@ -31,6 +31,7 @@ func (l *Ledger) Judge(f *Facts) Judgement {
 	r.messages()
 	r.recording()
 	r.losses()
+	r.readAgain()
 	r.course()
 	r.brokerSide()
 	r.notes()
