@@ -40,13 +40,23 @@ func (n *Node) Restart(t testing.TB) {
 	}
 }
 
-// Pause stops the node's process from running: its sockets stay open and are silent. A node that is still
+// pauseTimeout bounds how long the threads of a node may take to stand still; on an idle machine it is a moment.
+const pauseTimeout = 30 * time.Second
+
+// Pause stops the node's process from running: its sockets stay open and are silent. When it returns, every thread stands still:
+// the signal reaches one of them, and on a busy machine the others work on until that one has run. A node that is still
 // paused when the test ends is ended all the same.
 func (n *Node) Pause(t testing.TB) {
 	t.Helper()
 	n.mustBePrivate(t, "Pause")
-	if err := pause(n.process.cmd.Process); err != nil {
+	p := n.process.cmd.Process
+	if err := pause(p); err != nil {
 		t.Fatal("pausing RabbitMQ:", err)
+	}
+	for deadline := time.Now().Add(pauseTimeout); !standsStill(p.Pid); time.Sleep(time.Millisecond) {
+		if time.Now().After(deadline) {
+			t.Fatalf("pausing RabbitMQ: not every thread stands still within %v", pauseTimeout)
+		}
 	}
 }
 

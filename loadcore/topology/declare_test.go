@@ -389,6 +389,31 @@ func TestDeclareOverTLS(t *testing.T) {
 	}
 }
 
+// endsLater is a context that ends when somebody derives another one with a deadline from it for the second time.
+type endsLater struct {
+	context.Context
+	end     context.CancelFunc
+	derived int
+}
+
+func (c *endsLater) Deadline() (time.Time, bool) {
+	if c.derived++; c.derived == 2 {
+		c.end()
+	}
+	return c.Context.Deadline()
+}
+
+// A context that ends between connecting and declaring ends Declare, also where there is nothing to declare: its connection is closed.
+func TestDeclareWithAContextThatHasEnded(t *testing.T) {
+	ep := endpoint(t, rabbitmqtest.Shared(t).URI(t))
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	later := &endsLater{Context: ctx, end: cancel}
+	if _, err := topology.Declare(later, ep, "test", &manifest.Topology{}); !errors.Is(err, context.Canceled) || !strings.Contains(err.Error(), "declaring the topology") {
+		t.Errorf("%v, want the context's error", err)
+	}
+}
+
 func TestTheBrokerStops(t *testing.T) {
 	node := rabbitmqtest.Start(t, rabbitmqtest.Options{})
 	ep := endpoint(t, node.URI(t))
@@ -405,7 +430,6 @@ func TestTheBrokerStops(t *testing.T) {
 
 	session := open()
 	node.Pause(t)
-	time.Sleep(500 * time.Millisecond) // until every thread of the node stands still
 	ctx, cancel := context.WithCancel(t.Context())
 	failed := make(chan error)
 	go func() {

@@ -78,16 +78,14 @@ func (s *Session) declare(ctx context.Context) error {
 	defer cancel()
 	// The library's calls take no context; without their connection they end.
 	stop := context.AfterFunc(ctx, func() { s.sock.Close() })
-	defer stop()
 	d := newDeclarer(s.topology)
 	d.conn = s.conn
-	if err := d.all(); err != nil {
-		if ctx.Err() != nil {
-			return fmt.Errorf("declaring the topology: %w", context.Cause(ctx))
-		}
-		return err
+	err := d.all()
+	// Where ctx has ended the connection is closed, or about to be, also if everything was declared before.
+	if !stop() {
+		return fmt.Errorf("declaring the topology: %w", context.Cause(ctx))
 	}
-	return nil
+	return err
 }
 
 // DeleteAtEnd has Close delete those of the queues, by index, that the session has declared and that are to be deleted
