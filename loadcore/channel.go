@@ -28,8 +28,10 @@ type channel struct {
 	once sync.Once
 	// doomed: its end is certain, and its lane is recovered then.
 	doomed atomic.Bool
-	gone   chan struct{} // closed when nothing more can be done on it
-	why    loss          // valid once gone is closed
+	// refused: the broker has closed it for what a message is. There is no recovery from that.
+	refused atomic.Bool
+	gone    chan struct{} // closed when nothing more can be done on it
+	why     loss          // valid once gone is closed
 }
 
 func newChannel(c *conn, number uint16) *channel {

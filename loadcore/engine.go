@@ -59,6 +59,8 @@ type engine struct {
 	cut         atomic.Bool // there was one
 	renaming    renaming
 
+	limitsDeliveries atomic.Bool // of itself: the broker's quorum queues have a delivery limit where nothing is said of one
+
 	drained atomic.Bool // the time of the drain is over
 	closing atomic.Bool // connections are being closed: their loss is no failure of the run
 
@@ -227,6 +229,8 @@ func (e *engine) describeLosses() {
 // drain, of a queue that is gone, a producer has not failed: it has ended before, and the drain's note says what it was told.
 // Once the drain is over, a consumer's can only be a late answer of that kind, too.
 func (e *engine) channelClosed(ch *channel, m *wire.ChannelClose, why loss) {
+	refused := ch.producer != nil && refusesMessage(why)
+	ch.refused.Store(refused)
 	if e.mending[ch.conn.number].holds(ch) {
 		e.laneEvent(ch, event.ChannelClosed, why)
 		return
@@ -239,7 +243,7 @@ func (e *engine) channelClosed(ch *channel, m *wire.ChannelClose, why loss) {
 	}
 	if ch.producer != nil || ch.consumer != nil {
 		f := e.laneEvent(ch, event.ChannelClosed, why)
-		if !e.mending[ch.conn.number].loseChannel(ch, why) {
+		if refused || !e.mending[ch.conn.number].loseChannel(ch, why) {
 			e.laneFailed(f)
 		}
 	}

@@ -255,13 +255,20 @@ type laneRepair struct {
 	done manifest.Recovery
 }
 
-// run ends early where the connection is lost: its recovery takes the lane over.
+// run ends early where the connection is lost: its recovery takes the lane over. A channel that was closed for what it sent again is
+// not opened once more.
 func (r *laneRepair) run() {
 	streak := r.lane.streak()
 	ctx, cancel := context.WithDeadline(r.eng.recovering, streak.begin(r.eng.plan))
 	defer cancel()
 	c := r.lane.channel().conn
 	for {
+		if r.lane.channel().refused.Load() {
+			if r.settle(c) {
+				r.giveUp()
+			}
+			return
+		}
 		timer := time.NewTimer(streak.wait(r.eng.plan))
 		select {
 		case <-timer.C:
@@ -355,8 +362,12 @@ func (r *laneRepair) giveUp() {
 	if r.last != "" && r.last != r.done.Text {
 		why += ": " + r.last
 	}
+	code := r.done.Code
+	if ch := r.lane.channel(); ch.refused.Load() {
+		code, why = int(ch.why.code), ch.why.withRemedy()
+	}
 	r.eng.recovered(r.done)
-	r.eng.failed(manifest.Failure{AtNS: r.done.LostNS, Connection: r.done.Connection, Producer: r.done.Producer, Consumer: r.done.Consumer, Code: r.done.Code, Text: why})
+	r.eng.failed(manifest.Failure{AtNS: r.done.LostNS, Connection: r.done.Connection, Producer: r.done.Producer, Consumer: r.done.Consumer, Code: code, Text: why})
 	r.lane.end()
 	r.eng.wakeMain()
 }

@@ -203,7 +203,7 @@ func (r *repair) restore(ctx context.Context) bool {
 		if err != nil {
 			r.last = err.Error()
 		}
-		if c.usable() && !l.channel().isGone() { // an answer does not come: the broker does not work yet, or not for us
+		if ch := l.channel(); c.usable() && !ch.isGone() && !ch.doomed.Load() { // an answer does not come: the broker does not work yet, or not for us
 			c.fail(loss{text: "recovering: " + r.last})
 		}
 		if !c.usable() {

@@ -246,12 +246,12 @@ func TestCancelledConsumerSubscribesAgain(t *testing.T) {
 // rarer, and end in time, with the broker's text; the messages are in doubt.
 func TestChannelThatIsClosedEachTime(t *testing.T) {
 	noLeaks(t)
-	const text = "PRECONDITION_FAILED - disk alarm"
+	const text = "PRECONDITION_FAILED - Server low on disk space"
 	var closed atomic.Int64
 	ep := startStub(t, &stub{onMessage: func(c *stubConn, m stubMessage) {
 		closed.Add(1)
 		c.tags[m.channel] = 0
-		c.method(m.channel, &wire.ChannelClose{ReplyCode: 406, ReplyText: text})
+		c.method(m.channel, &wire.ChannelClose{ReplyCode: 406, ReplyText: text, Class: wire.BasicPublishID.Class(), Method: wire.BasicPublishID.Method()})
 	}})
 	plan := recovering(oneQueue(ep, "q", []manifest.Producer{{Size: 12, Confirm: 1, Limit: 1000}}, nil))
 	plan.ReconnectDelay, plan.ReconnectTime = Backoff{Min: time.Millisecond, Max: 100 * time.Millisecond}, 400*time.Millisecond

@@ -55,6 +55,23 @@ var remedies = []struct {
 	{wire.ReplyInternalError, "is down", "the vhost has failed on this node: rabbitmqctl restart_vhost"},
 }
 
+// refusals are parts of the texts with which RabbitMQ (3.8 to 4.3) and LavinMQ close a channel for what a message is: too large, or
+// with a property that they don't take.
+var refusals = []string{"message size", "xpiration", "user_id", "eply consumer"}
+
+// refusesMessage reports whether the broker has closed a producer's channel for what a message is. The next one is the same, and
+// would be refused as well, so that it is of no use to open the channel again. LavinMQ gives the same code, 406, to whoever publishes
+// while its disk is full; that passes.
+func refusesMessage(why loss) bool {
+	switch wire.ReplyCode(why.code) {
+	case wire.ReplyContentTooLarge:
+		return true
+	case wire.ReplyPreconditionFailed:
+		return slices.ContainsFunc(refusals, func(part string) bool { return strings.Contains(why.text, part) })
+	}
+	return false
+}
+
 // queueTypes are those of RabbitMQ 3.10 to 4.3 without plugins.
 var queueTypes = []string{"classic", "quorum", "stream"}
 

@@ -131,7 +131,8 @@ func TestC084AutomaticAcksAndAConsumerRate(t *testing.T) {
 	}
 }
 
-// C102: a message above the broker's limit: its text, exit 1, unconfirmed, and not sent again.
+// C102: a message above the broker's limit: its text, exit 1, unconfirmed, and not sent again, whether channels are opened again or
+// not, at once or only after the run's end.
 func TestC102MessageAboveTheBrokersLimit(t *testing.T) {
 	t.Parallel()
 	b, err := broker.Start(broker.Options{MaxMessageSize: 16 << 20})
@@ -139,12 +140,17 @@ func TestC102MessageAboveTheBrokersLimit(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer b.Close()
-	r, _, code, stdout, stderr := perfTest(t, "-h", b.URI(), "-s", "17000000", "-C", "1", "-c", "1", "-dcr", "-u", "q")
-	if code != exitFailed || r.Counts.Sent != 1 || r.Counts.Unconfirmed != 1 || r.Counts.Confirmed+r.Counts.Received+r.Counts.Lost != 0 {
-		t.Errorf("exit %d, %+v\n%s%s", code, r.Counts, stdout, stderr)
-	}
-	if !strings.Contains(stderr, "message size 17000000 is larger than configured max size 16777216") {
-		t.Error(stderr)
+	for _, recovery := range []string{"-dcr", "", "--reconnect-delay 1ms", "--on-disconnect fail", "-cri 60"} {
+		r, m, code, stdout, stderr := perfTest(t, append([]string{"-h", b.URI(), "-s", "17000000", "-C", "1", "-c", "1", "-u", "q"}, strings.Fields(recovery)...)...)
+		n := r.Counts
+		if code != exitFailed || n.Sent != 1 || n.Unconfirmed != 1 || n.Confirmed+n.Received+n.Lost != 0 || r.Verdict != result.Inconclusive || len(m.Outcome.Failures) != 1 || len(m.Outcome.Recoveries) > 0 {
+			t.Errorf("%q: exit %d, %s, %+v, %+v\n%s%s", recovery, code, r.Verdict, n, m.Outcome, stdout, stderr)
+		}
+		for _, want := range []string{"message size 17000000 is larger than configured max size 16777216", "a smaller --size"} {
+			if !strings.Contains(stderr, want) {
+				t.Errorf("%q: no %q\n%s", recovery, want, stderr)
+			}
+		}
 	}
 }
 
