@@ -86,22 +86,29 @@ func TestNackWithoutRequeue(t *testing.T) {
 // C083: a quorum queue has dropped what was given back too often. Each message was received, so none is missing, and the
 // limit is named.
 func TestC083DeliveryLimit(t *testing.T) {
-	m := plan(1, 1)
-	m.Consumers[0].Nack, m.Consumers[0].Requeue = true, true
-	m.Topology.Queues[0].Type = "quorum"
-	r := record(t, m)
-	r.send(0, 0, 10, 0)
-	r.ack(0, 0, 10, ms)
-	r.receive(0, 0, 0, 2*ms, seqs(0, 9)...)
-	for at := range int64(20) {
-		r.again(0, (3+at)*ms, seqs(0, 9)...)
-	}
-	r.ackAll(0, 30*ms)
-	got := analyzed(t, r.close())
-	checkVerdict(t, got, result.Inconclusive, "not_drained", "redelivered", "order_not_judged")
-	checkCounts(t, got.Counts, result.Counts{Sent: 10, Confirmed: 10, Received: 210, ReceivedUnique: 10, Redelivered: 200})
-	if f := finding(t, got, "redelivered"); !strings.Contains(f.Text, "delivery limit (20 by default") {
-		t.Error(f.Text)
+	for _, drained := range []bool{true, false} {
+		m := plan(1, 1)
+		m.Consumers[0].Nack, m.Consumers[0].Requeue = true, true
+		m.Topology.Queues[0].Type = "quorum"
+		m.Outcome.Drained, m.Outcome.Queues[0].Drained = drained, drained
+		r := record(t, m)
+		r.send(0, 0, 10, 0)
+		r.ack(0, 0, 10, ms)
+		r.receive(0, 0, 0, 2*ms, seqs(0, 9)...)
+		for at := range int64(20) {
+			r.again(0, (3+at)*ms, seqs(0, 9)...)
+		}
+		r.ackAll(0, 30*ms)
+		got := analyzed(t, r.close())
+		if drained {
+			checkVerdict(t, got, result.Pass, "redelivered", "order_not_judged")
+		} else {
+			checkVerdict(t, got, result.Inconclusive, "not_drained", "redelivered", "order_not_judged")
+		}
+		checkCounts(t, got.Counts, result.Counts{Sent: 10, Confirmed: 10, Received: 210, ReceivedUnique: 10, Redelivered: 200})
+		if f := finding(t, got, "redelivered"); !strings.Contains(f.Text, "delivery limit (20 by default") {
+			t.Error(f.Text)
+		}
 	}
 }
 

@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strconv"
+	"strings"
 	"sync"
 	"time"
 
@@ -180,6 +182,10 @@ func (c *conn) takeLink(l *link) error {
 // begin starts reading the connection, whose handshake is done.
 func (c *conn) begin() {
 	c.out = newOutbox(c.eng.clock, c.link, c.writeFailed)
+	major, _, _ := strings.Cut(c.link.text("version"), ".")
+	if n, _ := strconv.Atoi(major); n >= 4 && c.link.text("product") == "RabbitMQ" {
+		c.eng.limitsDeliveries.Store(true)
+	}
 	c.link.server = nil // who the broker is was learned before the run
 	c.prepareLanes()
 	where := ""

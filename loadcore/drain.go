@@ -29,7 +29,7 @@ import (
 //     that is deleted with the last of them was empty if all has come that was confirmed; it is not asked while messages come.
 //
 // The ready count alone proves nothing: it does not count what is unacked. A queue whose consumers put messages back (nack
-// with requeue) is never empty, and is not waited for.
+// with requeue) is never empty, and is not waited for, unless it drops what has come back too often.
 
 const (
 	settleTime   = 3 * time.Second
@@ -118,7 +118,11 @@ func (r *run) drainQueues(unproven bool) []*drainQueue {
 		for local := range s.queues {
 			q := queues[s.queues[local].queue]
 			q.consumers = append(q.consumers, drainPart{s, local})
-			if s.spec.Nack && s.spec.Requeue && !s.spec.AutoAck {
+			if !s.spec.Nack || !s.spec.Requeue || s.spec.AutoAck {
+				continue
+			}
+			q.expected = -1 // what comes again does not add up
+			if !q.limited(r.limitsDeliveries.Load()) {
 				q.gaveUp = "its consumers put messages back (nack with requeue), so that it never gets empty"
 			}
 		}

@@ -72,6 +72,29 @@ func (d drainPart) leaving() bool {
 	return !d.s.ended.Load() && d.s.queues[d.local].state.Load() == cancelling
 }
 
+// limited reports whether the queue drops what has come back too often, so that it gets empty although its consumers put messages
+// back. A quorum queue does where an argument or a policy gives it a delivery limit, or, of itself, from RabbitMQ 4.0 on; -1 is none.
+func (q *drainQueue) limited(byItself bool) bool {
+	if q.spec.Type != "quorum" {
+		return false
+	}
+	rules := q.spec.Arguments
+	if f := q.spec.Found; f != nil {
+		rules = slices.Concat(rules, f.Arguments, f.Rules)
+	}
+	i := slices.IndexFunc(rules, func(a manifest.Arg) bool { return a.Key == "x-delivery-limit" || a.Key == "delivery-limit" })
+	if i < 0 {
+		return byItself
+	}
+	switch n := rules[i].Value.(type) {
+	case int64:
+		return n >= 0
+	case float64: // as the management API tells it
+		return n >= 0
+	}
+	return false
+}
+
 // note says why a queue is not drained.
 func (q *drainQueue) note(timeout time.Duration) string {
 	switch ready := q.ready.Load(); {
