@@ -263,6 +263,9 @@ func (a *analysis) followConnections() {
 		switch {
 		case c.state == event.Blocked:
 			a.facts.Blocked++
+			if !slices.Contains(a.facts.BlockedFor, c.text) && c.text != "" {
+				a.facts.BlockedFor = append(a.facts.BlockedFor, c.text)
+			}
 			since[k] = c
 		case forGood[i]:
 			a.endedEarly(c)

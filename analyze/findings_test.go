@@ -284,7 +284,7 @@ func TestConnectionStates(t *testing.T) {
 	r.ackAll(0, 3*ms)
 	got := analyzed(t, r.close())
 	checkVerdict(t, got, result.Inconclusive, "blocked", "ended_early", "embedded_broker", "tls_not_verified", "interrupted")
-	if f := finding(t, got, "blocked"); f.Count != 1 || !strings.Contains(f.Text, "0.250 s") {
+	if f := finding(t, got, "blocked"); f.Count != 1 || !strings.Contains(f.Text, "0.250 s in all over the connections: low on memory") {
 		t.Errorf("%+v", f)
 	}
 	if f := finding(t, got, "ended_early"); f.Count != 2 || !strings.Contains(f.Text, "consumer 0: consumer cancelled") || !strings.Contains(f.Text, "connection 1: lost reset by peer") {

@@ -39,7 +39,11 @@ func (r *report) course() {
 		}
 		r.add(CodeEndedEarly, result.SeverityInconclusive, int64(len(f.Ended)), nil, "ended before the run did: %s", few(texts))
 	}
-	r.add(CodeBlocked, result.SeverityWarning, f.Blocked, nil, "the broker blocked publishing %s (connection.blocked), %s in all over the connections", result.Plural(f.Blocked, "time"), seconds(f.BlockedNS))
+	reasons := ""
+	if len(f.BlockedFor) > 0 {
+		reasons = ": " + few(f.BlockedFor)
+	}
+	r.add(CodeBlocked, result.SeverityWarning, f.Blocked, nil, "the broker blocked publishing %s (connection.blocked), %s in all over the connections%s", result.Plural(f.Blocked, "time"), seconds(f.BlockedNS), reasons)
 	r.pace()
 }
 

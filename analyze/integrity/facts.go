@@ -42,9 +42,10 @@ type Facts struct {
 	Recoveries      []string
 	// Away are consumers whose channel was lost, or cancelled, for a time or for good.
 	Away            []Away
-	BlockedNS       int64 // connection.blocked, over all connections
-	Blocked         int64 // times
-	StallNS         int64 // publishing waited for the recorder
+	BlockedNS       int64    // connection.blocked, over all connections
+	Blocked         int64    // times
+	BlockedFor      []string // the broker's reasons, each once
+	StallNS         int64    // publishing waited for the recorder
 	Stalls          int64
 	ClientStalls    []string // when a recording process did not run itself, one line each
 	ClientStalledNS int64    // for how long at least, over all

@@ -22,6 +22,8 @@ func (r *report) where(count func(*tally) int64) string {
 		}
 		if n == t.RemovedByRule {
 			part += r.whatRemoved(t)
+		} else if at, ok := r.f.cancelled(t.queue); ok && n == t.Lost {
+			part += fmt.Sprintf("; the broker cancelled a consumer of it %s after the start, as it does when a queue is deleted", seconds(at))
 		}
 		parts = append(parts, part)
 	}
