@@ -12,11 +12,17 @@ import (
 	"leveret/loadcore/rabbitmqtest"
 )
 
-// The only node is killed and started again while its transient queue holds messages: exactly those are missing, and the report says
-// why; nothing is called lost, the run goes on where it was, and the outage is in the result.
-func TestNodeKilledUnderATransientQueue(t *testing.T) {
+// A node of the tests' own, which goes through one thing after the other.
+func TestFaultsOfANode(t *testing.T) {
 	t.Parallel()
 	node := rabbitmqtest.Start(t, rabbitmqtest.Options{})
+	t.Run("alarms", func(t *testing.T) { alarms(t, node) })
+	t.Run("killed under a transient queue", func(t *testing.T) { killedUnderATransientQueue(t, node) })
+}
+
+// The only node is killed and started again while its transient queue holds messages: exactly those are missing, and the report says
+// why; nothing is called lost, the run goes on where it was, and the outage is in the result.
+func killedUnderATransientQueue(t *testing.T, node *rabbitmqtest.Node) {
 	dir := filepath.Join(t.TempDir(), "capture")
 	args := []string{"run", "--quiet", "--uri", node.URI(t), "--queue", "q", "--auto-delete", "false", "--rate", "1000", "--consumer-rate", "500", "--qos", "20", "--confirm", "100",
 		"--pmessages", "1500", "--republish", "--reconnect-delay", "50ms-500ms", "--capture", dir}
