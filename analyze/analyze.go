@@ -202,21 +202,24 @@ func (a *analysis) prepare(ctx context.Context) error {
 	if messages == 0 {
 		messages = perKind[schema.Deliveries]
 	}
+	if onlyChurn(a.captures) {
+		messages = perKind[schema.Churn]
+	}
 	if a.time, err = divide(&a.window, a.o.IntervalNS, messages, a.leastIntervals()); err != nil {
 		return err
 	}
 	a.latency = newLatencies(a.time)
-	a.latency.finer = a.o.Finer
+	a.latency.finer, a.latency.churned = a.o.Finer, newChurned(a.time, a.window.asked, a.captures)
 	if err := a.askPercentiles(); err != nil {
 		return err
 	}
 	return a.newGroupings()
 }
 
-// joined are the kinds that are joined, by the ledger or (deliveries with acks) beside it: they are read again for the exact
-// percentiles.
+// joined are the kinds that are joined, by the ledger or (deliveries with acks) beside it, or that have latencies of their own
+// (churn): they are read again for the exact percentiles.
 func joined(k schema.Kind) bool {
-	return k == schema.Sends || k == schema.Settlements || k == schema.Deliveries || k == schema.Acks
+	return k == schema.Sends || k == schema.Settlements || k == schema.Deliveries || k == schema.Acks || k == schema.Churn
 }
 
 // count is the first reading: everything but the exact percentiles.
@@ -244,6 +247,7 @@ func (a *analysis) count(ctx context.Context) error {
 	a.finishAcks(v.acked)
 	a.loadFacts()
 	a.brokerFacts()
+	a.churnFacts()
 	a.findLimit()
 	if err := a.ledger.Err(); err != nil {
 		return fmt.Errorf("analyze: %w", err)

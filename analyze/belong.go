@@ -48,6 +48,10 @@ func differences(captures []*source) (lines []string, severalBrokers bool) {
 			continue
 		}
 		others := slices.DeleteFunc(slices.Clone(captures), func(o *source) bool { return o == c || o.manifest == nil })
+		others = slices.DeleteFunc(others, (*source).churns) // operations share nothing with messages
+		if c.churns() || len(others) == 0 {
+			continue
+		}
 		if !slices.ContainsFunc(others, c.sharesWith) {
 			lines = append(lines, fmt.Sprintf("%s has no queue and no route in common with the others (%s; %s)", name(c), c.places(), first.places()))
 			continue

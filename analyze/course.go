@@ -177,14 +177,22 @@ func (a *analysis) compareCounters(c *source) {
 		if x.engine == x.rows || x.name == "acked" && x.engine < x.rows && c.ackTransactions() {
 			continue
 		}
-		a.facts.Mismatch = append(a.facts.Mismatch, fmt.Sprintf("%s %d, rows say %d", x.name, x.engine, x.rows))
-		a.facts.MismatchRows += max(x.engine-x.rows, x.rows-x.engine)
+		a.mismatch(x.name, x.engine, x.rows)
 		if x.name == "received" {
 			a.facts.DeliveriesWhole = false
 		}
 		if x.name == "sent" {
 			a.facts.SendsWhole = false
 		}
+	}
+	a.compareChurn(c, a.mismatch)
+}
+
+// mismatch notes a counter that the rows do not agree with, if they do not.
+func (a *analysis) mismatch(name string, engine, rows int64) {
+	if engine != rows {
+		a.facts.Mismatch = append(a.facts.Mismatch, fmt.Sprintf("%s %d, rows say %d", name, engine, rows))
+		a.facts.MismatchRows += max(engine-rows, rows-engine)
 	}
 }
 

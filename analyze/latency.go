@@ -40,6 +40,8 @@ type latencies struct {
 	current   []*[groups]*cell // of the groups that the next answer belongs to
 	bySize    *grouping        // the one whose groups differ from message to message; nil: none
 
+	churned []*churned // operations, by capture that has some
+
 	// asked are the percentiles that were asked for by number, of all distributions but those of intervals.
 	asked []quantile.Percent
 
@@ -256,6 +258,9 @@ func (l *latencies) endCounting() {
 		c.prepare(nil)
 	})
 	l.late.prepare(nil)
+	for _, x := range l.churned {
+		x.eachCell(func(c *cell) { c.prepare(nil) })
+	}
 	l.selecting, l.following = true, true
 }
 
@@ -282,6 +287,9 @@ func (l *latencies) eachCell(f func(*cell)) {
 		if l.whole[g] != nil {
 			f(l.whole[g])
 		}
+	}
+	for _, x := range l.churned {
+		x.eachCell(f)
 	}
 	l.eachGroup(f)
 	for g := range l.cells {

@@ -48,7 +48,7 @@ type rowCounts struct {
 	sent, notSent, acks, commits, nacks, returns, inDoubt, acked int64
 }
 
-const lastKind = schema.BrokerConnections
+const lastKind = schema.Churn
 
 // maxManifestBytes bounds the memory that a manifest may take.
 const maxManifestBytes = 64 << 20

@@ -46,6 +46,7 @@ func (a *analysis) result() *result.Result {
 	r.LatencyRemarks = a.latencyRemarks()
 	r.Groupings = a.describeGroupings()
 	r.Disruption = a.disruption()
+	r.Churn = a.churn()
 	r.Steadiness, r.Fairness, r.Waiting = a.steadiness(r), a.fairness(), a.waiting(r)
 	for g, name := range groupNames {
 		if c, ok := a.latency.whole[g].curve(name[0], name[1]); ok {

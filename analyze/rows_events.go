@@ -19,15 +19,32 @@ var valueNames = map[schema.Kind]map[string][]string{
 	schema.Settlements: {"kind": {"", "ack", "nack", "return", "commit", "in_doubt"}},
 	schema.Deliveries:  {"body": {"", "intact", "corrupt", "unstamped"}},
 	schema.Connections: {"state": stateNames()},
+	schema.Churn:       {"step": churnStepNames(), "outcome": churnOutcomeNames()},
 }
 
 // flagColumns are columns that are 0 or 1.
-var flagColumns = []string{"redelivered", "multiple"}
+var flagColumns = []string{"redelivered", "multiple", "last"}
 
 func stateNames() []string {
 	names := []string{""}
 	for s := event.Connecting; s <= event.Recovered; s++ {
 		names = append(names, s.String())
+	}
+	return names
+}
+
+func churnStepNames() []string {
+	names := []string{""}
+	for s := event.StepTCP; s <= event.LastChurnStep; s++ {
+		names = append(names, s.String())
+	}
+	return names
+}
+
+func churnOutcomeNames() []string {
+	names := []string{""}
+	for o := event.StepDone; o <= event.StepNotBegun; o++ {
+		names = append(names, o.String())
 	}
 	return names
 }

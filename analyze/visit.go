@@ -53,6 +53,8 @@ func (v *visitor) visit(r *rows) {
 		v.self(r)
 	case schema.BrokerNodes, schema.BrokerQueues, schema.BrokerConnections:
 		v.brokerSide(r)
+	case schema.Churn:
+		v.churn(r)
 	}
 }
 

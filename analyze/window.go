@@ -2,6 +2,7 @@ package analyze
 
 import (
 	"math"
+	"slices"
 
 	"leveret/capture/event"
 	"leveret/capture/manifest"
@@ -30,6 +31,10 @@ type window struct {
 // Fence posts: a window with recorded ends holds as many gaps as events, and its rate is events over seconds. Between a
 // first and a last event lie N-1 gaps, so that a rate over them is high by one part in N-1; the text says so.
 func findWindow(captures []*source) window {
+	if onlyChurn(captures) {
+		return churnWindow(captures)
+	}
+	captures = slices.DeleteFunc(slices.Clone(captures), (*source).churns) // those beside a run have no part in it
 	w := window{publishStop: math.MinInt64, drainEnd: event.None, stamped: true}
 	producers, ended := false, true
 	for _, c := range captures {

@@ -15,6 +15,7 @@ const (
 	connectionText = 64 << 10 // bytes of text in a block of connection events
 	selfRows       = 16       // more than come in a flush interval
 	brokerRows     = 256      // more than one look at the management API brings of a kind
+	churnRows      = 4096
 )
 
 // block holds the columns of up to capacity rows of one kind. One shard or the flusher owns it at a time, or the pool.

@@ -112,6 +112,7 @@ type Writer struct {
 	connections shard
 	self        shard
 	broker      [brokerKinds]shard // what the management API says, by kind from schema.BrokerNodes on
+	churn       shard
 
 	pools    pools
 	accounts accounts
@@ -170,11 +171,11 @@ func (w *Writer) plan(c schema.Compression) error {
 		w.deliveries[i].slot = slot{kind: schema.Deliveries, shard: uint16(i)}
 		w.acks[i].slot = slot{kind: schema.Acks, shard: uint16(i)}
 	}
-	w.connections.slot, w.self.slot = slot{kind: schema.Connections}, slot{kind: schema.Self}
+	w.connections.slot, w.self.slot, w.churn.slot = slot{kind: schema.Connections}, slot{kind: schema.Self}, slot{kind: schema.Churn}
 	for i := range w.broker {
 		w.broker[i].slot = slot{kind: schema.BrokerNodes + schema.Kind(i)}
 	}
-	if err := w.pools.plan(w.options.Memory, n, w.start.Management != nil, c); err != nil {
+	if err := w.pools.plan(w.options.Memory, n, w.kinds(), c); err != nil {
 		return err
 	}
 	w.queue = make(chan *block, w.pools.total()+1) // and the end mark

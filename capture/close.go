@@ -69,7 +69,7 @@ func (w *Writer) handAll() {
 			shards[i].Unlock()
 		}
 	}
-	for _, sh := range []*shard{&w.connections, &w.self, &w.broker[0], &w.broker[1], &w.broker[2]} {
+	for _, sh := range []*shard{&w.connections, &w.self, &w.churn, &w.broker[0], &w.broker[1], &w.broker[2]} {
 		sh.Lock()
 		w.handOld(&sh.slot, any)
 		sh.Unlock()

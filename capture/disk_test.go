@@ -67,7 +67,7 @@ func TestMemoryIsBounded(t *testing.T) {
 	for _, c := range []schema.Compression{schema.None, schema.LZ4, schema.Zstd} {
 		for shards := range 9 {
 			var p pools
-			if err := p.plan(DefaultMemory, shards+1, true, c); err != nil {
+			if err := p.plan(DefaultMemory, shards+1, schema.Kinds[:], c); err != nil {
 				t.Fatal(err)
 			}
 			sum := int64(0)

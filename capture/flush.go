@@ -92,7 +92,9 @@ func (d *writtenDisk) create(w *Writer, c schema.Compression) (err error) {
 
 // kinds are those that the capture has files of.
 func (w *Writer) kinds() []schema.Kind {
-	return slices.DeleteFunc(slices.Clone(schema.Kinds[:]), func(k schema.Kind) bool { return k.OfBroker() && w.start.Management == nil })
+	return slices.DeleteFunc(slices.Clone(schema.Kinds[:]), func(k schema.Kind) bool {
+		return k.OfBroker() && w.start.Management == nil || k == schema.Churn && w.start.Churn == nil
+	})
 }
 
 func (w *Writer) shardsOf(k schema.Kind) int {
@@ -272,6 +274,7 @@ func (w *Writer) sweep(before int64) {
 	}
 	w.sweepShard(&w.connections, before)
 	w.sweepShard(&w.self, before)
+	w.sweepShard(&w.churn, before)
 	for i := range w.broker {
 		w.sweepShard(&w.broker[i], before)
 	}

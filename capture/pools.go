@@ -32,22 +32,26 @@ type pools struct {
 // MinMemory is the least that Options.Memory can be with one shard and any compression, in bytes.
 const MinMemory = 3 << 20
 
-// plan divides memory: the same number of blocks for each kind of rows that comes by the million, few small ones for
-// connection events, self-observation and, where the broker's management API is looked at, what it says. With little memory blocks shrink before they become too few: one may be current in each shard, one
-// with the flusher, and at least one must be free then.
-func (p *pools) plan(memory int64, shards int, broker bool, c schema.Compression) error {
+// rareRows are the rows in a block of the kinds that do not come by the million.
+var rareRows = map[schema.Kind]int{
+	schema.Connections: connectionRows, schema.Self: selfRows, schema.Churn: churnRows,
+	schema.BrokerNodes: brokerRows, schema.BrokerQueues: brokerRows, schema.BrokerConnections: brokerRows,
+}
+
+// plan divides memory among the kinds that the capture has files of: the same number of blocks for each kind of rows that comes by
+// the million, few small ones for the others. With little memory blocks shrink before they become too few: one may be current in
+// each shard, one with the flusher, and at least one must be free then.
+func (p *pools) plan(memory int64, shards int, of []schema.Kind, c schema.Compression) error {
 	hot := []schema.Kind{schema.Sends, schema.Writes, schema.Settlements, schema.Deliveries, schema.Acks}
 	p.shards = shards
 	p.wake = make(chan struct{})
 	const rareBlocks = 3
-	rare := map[schema.Kind]int{schema.Connections: connectionRows, schema.Self: selfRows}
-	if broker {
-		rare[schema.BrokerNodes], rare[schema.BrokerQueues], rare[schema.BrokerConnections] = brokerRows, brokerRows, brokerRows
-	}
 	ofRare := int64(0)
-	for k, rows := range rare {
-		p.rows[k], p.limit[k] = rows, rareBlocks
-		ofRare += rareBlocks * blockBytes(k, rows)
+	for _, k := range of {
+		if rows, ok := rareRows[k]; ok {
+			p.rows[k], p.limit[k] = rows, rareBlocks
+			ofRare += rareBlocks * blockBytes(k, rows)
+		}
 	}
 	for rows := blockRows; ; rows /= 2 {
 		each, largest := int64(0), int64(0)

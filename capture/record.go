@@ -227,17 +227,11 @@ func (w *Writer) Acks(a *event.Acks) {
 // Connection records one change of a connection's state. A text of more than schema.MaxTextBytes is cut; AMQP's own have
 // at most 255 bytes.
 func (w *Writer) Connection(c *event.Connection) {
-	text := strings.ToValidUTF8(c.Text, "\uFFFD")
-	if len(text) > schema.MaxTextBytes {
-		text = strings.ToValidUTF8(text[:schema.MaxTextBytes], "") // no half character at the cut
-	}
+	text := fitting(c.Text)
 	sh := &w.connections
 	sh.Lock()
 	defer sh.Unlock()
-	if sh.cur != nil && sh.cur.text+len(text) > connectionText {
-		w.hand(&sh.slot)
-	}
-	b := w.room(&sh.slot)
+	b := w.roomFor(&sh.slot, text)
 	if b == nil {
 		w.lose(schema.Connections, 1)
 		return
@@ -249,10 +243,32 @@ func (w *Writer) Connection(c *event.Connection) {
 	fill(b, schema.ConnectionsProducer, at, 1, c.Producer)
 	fill(b, schema.ConnectionsConsumer, at, 1, c.Consumer)
 	fill(b, schema.ConnectionsCode, at, 1, c.Code)
-	copy(b.columns[schema.ConnectionsText+1][b.text:], text)
-	b.text += len(text)
-	fill(b, schema.ConnectionsText, at+1, 1, uint32(b.text)) // the first offset is 0 and never changes
+	b.put(schema.ConnectionsText, at, text)
 	w.added(&sh.slot, 1)
+}
+
+// fitting is a text as the format takes it.
+func fitting(text string) string {
+	text = strings.ToValidUTF8(text, "\uFFFD")
+	if len(text) > schema.MaxTextBytes {
+		text = strings.ToValidUTF8(text[:schema.MaxTextBytes], "") // no half character at the cut
+	}
+	return text
+}
+
+// roomFor is room for a row with a text, in kinds that have one.
+func (w *Writer) roomFor(s *slot, text string) *block {
+	if s.cur != nil && s.cur.text+len(text) > connectionText {
+		w.hand(s)
+	}
+	return w.room(s)
+}
+
+// put sets a row's text, which is the last column.
+func (b *block) put(col, at int, text string) {
+	copy(b.columns[col+1][b.text:], text)
+	b.text += len(text)
+	fill(b, col, at+1, 1, uint32(b.text)) // the first offset is 0 and never changes
 }
 
 func flag(b bool) uint8 {

@@ -73,6 +73,7 @@ func open(ctx context.Context, ep *Endpoint, o ConnectOptions) (*link, error) {
 	if err != nil {
 		return nil, dialError(ep, o.Timeout, err)
 	}
+	o.pass(StageDial)
 	// From here on the context acts through the socket's deadline, which ends reads and writes alike.
 	stop := context.AfterFunc(ctx, func() { tcp.SetDeadline(time.Unix(1, 0)) })
 	l := &link{tcp: tcp, sock: tcp}
@@ -95,6 +96,7 @@ func (l *link) shake(ctx context.Context, ep *Endpoint, o ConnectOptions) error 
 			return tlsError(ep, o.Timeout, err)
 		}
 		l.sock = secured
+		o.pass(StageTLS)
 	}
 	h := &handshake{ctx: ctx, link: l, ep: ep, o: o, stage: StageProtocol}
 	for _, step := range []func() error{h.start, h.tune, h.openVHost} {
@@ -103,7 +105,14 @@ func (l *link) shake(ctx context.Context, ep *Endpoint, o ConnectOptions) error 
 		}
 	}
 	l.ahead = h.buf
+	o.pass(StageOpen)
 	return nil
+}
+
+func (o *ConnectOptions) pass(s Stage) {
+	if o.passed != nil {
+		o.passed(s)
+	}
 }
 
 // handshake is the conversation on channel 0 up to connection.open-ok (AMQP 0-9-1 section 2.2.4).

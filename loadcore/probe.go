@@ -20,6 +20,8 @@ type ConnectOptions struct {
 	Heartbeat  time.Duration // negative: none
 	Source     netip.Addr    // local address to connect from; the zero Addr: the system's choice
 	TCP        TCPOptions
+
+	passed func(Stage) // where set, is told what was just done: StageDial, StageTLS, StageOpen
 }
 
 // Probe connects, learns what the broker says about itself and what it allows, and closes. Errors are *ConnectError.

@@ -94,6 +94,9 @@ type definition struct{ term, text string }
 // definitions say how the numbers of this report are defined: those that it has.
 func (p *page) definitions(r *result.Result) {
 	p.heading("How the numbers are defined")
+	if len(r.Churn) > 0 {
+		p.field("churn", fieldColumn, churnWords)
+	}
 	for _, d := range verdictWords {
 		p.field(d.term, fieldColumn, d.text)
 	}
@@ -118,6 +121,8 @@ var verdictWords = []definition{
 	{"INCONCLUSIVE", "it can't be judged from this record, for the reasons among the findings"},
 }
 
+const churnWords = "operations that make something at the broker and undo it: PASS if all that was begun was made and undone, FAIL if one was not, or something may still be there"
+
 var countWords = []definition{
 	{"missing", "sent, not refused, the queue drained, and never received intact; takes in lost, removed by rule and missing unconfirmed"},
 	{"lost", "missing though confirmed, and no rule of the queue allows it"},
@@ -141,6 +146,9 @@ var figureWords = []definition{
 
 // tiles are the figures that stand out at the top of a page.
 func (p *page) tiles(r *result.Result) (tiles []PageTile) {
+	if r.OnlyChurn() {
+		return p.churnTiles(r)
+	}
 	for _, l := range rateLines(r) {
 		if (l.name == "sent" || l.name == "received") && l.value != nil && isFinite(*l.value) {
 			tiles = append(tiles, PageTile{Name: l.name, Value: rate(*l.value), Unit: "messages/s"})
@@ -163,7 +171,7 @@ func (p *page) tiles(r *result.Result) (tiles []PageTile) {
 		tiles = append(tiles, PageTile{Name: "lost", Value: result.Group(c.Lost), Unit: messagesUnit(c.Lost) + unproved(r), Bad: c.Lost != 0},
 			PageTile{Name: "missing", Value: result.Group(c.Missing), Unit: messagesUnit(c.Missing), Bad: c.Missing != 0})
 	}
-	return tiles
+	return append(tiles, p.churnTiles(r)...)
 }
 
 // unproved says that a zero is no proof.

@@ -104,6 +104,7 @@ func plain(r *result.Result) *result.Result {
 	c.Groupings = plainGroupings(c.Groupings)
 	c.Generator = plainGenerator(c.Generator)
 	c.BrokerSide = plainBrokerSide(c.BrokerSide)
+	c.Churn = plainChurn(c.Churn)
 	c.Intervals = append([]result.Interval{}, c.Intervals...)
 	for i := range c.Intervals {
 		plainLatencies(&c.Intervals[i].Latency)

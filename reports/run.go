@@ -21,6 +21,12 @@ func (p *page) run(r *result.Result) {
 		broker += ", " + endpointsText(c)
 	}
 	p.field("broker", fieldColumn, p.clean(join("; ", broker, r.Broker.DescribeHosts(), tls(c))))
+	if r.OnlyChurn() {
+		p.field("start", fieldColumn, p.clean(orText(c.DescribeStart(), "no start was recorded")))
+		p.field("client", fieldColumn, p.clean(clientLine(r)))
+		p.field("recording", fieldColumn, p.recordingLine(r))
+		return
+	}
 	topology := c.DescribeTopology()
 	if c.Connections > 0 {
 		topology += ", on " + result.Plural(int64(c.Connections), "connection")

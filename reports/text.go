@@ -57,11 +57,20 @@ func (p *page) report(r *result.Result) {
 	p.findings(r)
 	p.assertions(r)
 	p.run(r)
+	if r.OnlyChurn() { // there are no messages to tell of
+		p.churn(r)
+		p.charts()
+		p.brokerSide(r)
+		p.marks(r)
+		p.spans(r)
+		return
+	}
 	p.counts(r)
 	p.queues(r)
 	p.disruption(r)
 	p.rates(r)
 	p.latencies(r)
+	p.churn(r)
 	p.charts()
 	p.groupings(r)
 	p.generator(r)

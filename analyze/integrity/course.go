@@ -50,6 +50,8 @@ func (r *report) course() {
 func (r *report) nothingToJudge() {
 	x, text := r.l.x, ""
 	switch {
+	case r.onlyChurn():
+		return // see churn
 	case r.c.Sent == 0 && r.c.Received == 0:
 		text = "no message was sent or received"
 	case r.c.Sent == 0 && x.producers == 0:

@@ -55,6 +55,9 @@ type Facts struct {
 	Purges     map[string][]int64
 	MarkDamage []string
 
+	// Churn are the operations of the captures that have some.
+	Churn []Churn
+
 	NegativeLatencies int64
 	// NotOneRun says in what the captures differ though they should be of one run, one line each: then loss is not judged.
 	NotOneRun      []string

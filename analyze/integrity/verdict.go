@@ -33,6 +33,7 @@ func (l *Ledger) Judge(f *Facts) Judgement {
 	r.losses()
 	r.readAgain()
 	r.course()
+	r.churn()
 	r.brokerSide()
 	r.notes()
 	slices.SortStableFunc(r.findings, func(a, b result.Finding) int { return rank[a.Severity] - rank[b.Severity] })

@@ -98,6 +98,9 @@ type Result struct {
 	// Disruption is what losses of connections did; nil where there were none.
 	Disruption *Disruption `json:"disruption,omitempty"`
 
+	// Churn are the operations of each capture that has some.
+	Churn []Churn `json:"churn,omitempty"`
+
 	// LimitedBy is what limited the run, as far as the record tells; "" if unknown.
 	LimitedBy string `json:"limited_by,omitempty"`
 	// Generator has the evidence for it; nil without producers and without self-observation.

@@ -63,6 +63,9 @@ type Manifest struct {
 	// of the latencies.
 	CoalesceNS int64 `json:"coalesce_ns,omitempty"`
 
+	// Churn is a load of operations, recorded in rows of their own; nil where there is none.
+	Churn *Churn `json:"churn,omitempty"`
+
 	// Management is what the broker's management API told; nil where it was not asked.
 	Management *Management `json:"management,omitempty"`
 
@@ -361,6 +364,8 @@ type Outcome struct {
 	ContradictoryConfirms int64 `json:"contradictory_confirms"`
 	// UnattributedReturns are returned messages that carry no intact stamp of the producer they came back to.
 	UnattributedReturns int64 `json:"unattributed_returns"`
+	// Churn has the engine's counters of operations; nil where there were none.
+	Churn *ChurnOutcome `json:"churn,omitempty"`
 	// CPUNS is the user plus system time of the process from barrier to the end of the drain.
 	CPUNS int64 `json:"cpu_ns"`
 }

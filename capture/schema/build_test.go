@@ -32,6 +32,8 @@ var sample = map[Kind][][]byte{
 		le[uint16](0, 0, 320), le[int32](0, 0, 0, 6), []byte("f\xc3\xbcr 1")},
 	Self:        figuresSample(Self),
 	BrokerNodes: figuresSample(BrokerNodes), BrokerQueues: figuresSample(BrokerQueues), BrokerConnections: figuresSample(BrokerConnections),
+	Churn: {le[uint64](0, 0, 1), le[uint8](1, 12, 3), le[uint8](1, 1, 2), le[uint8](0, 1, 0), le[int64](5, none, 6), le[int64](6, 8, none), le[int64](6, 8, none),
+		le[int64](7, 9, 10), le[uint16](0, 0, 530), le[int32](0, 0, 0, 6), []byte("f\xc3\xbcr 1")},
 }
 
 // figuresSample are three rows of a kind whose columns all have 64 bits, the first without any of the figures that may be missing.
@@ -50,7 +52,7 @@ func figuresSample(k Kind) (columns [][]byte) {
 // sampleTimes are the first and last time of each sample.
 var sampleTimes = map[Kind][2]int64{
 	Sends: {50, 101}, Writes: {100, 120}, Settlements: {199, 201}, Deliveries: {300, 301}, Acks: {400, 402}, Connections: {-5, 5}, Self: {0, 2},
-	BrokerNodes: {0, 2}, BrokerQueues: {0, 2}, BrokerConnections: {0, 2},
+	BrokerNodes: {0, 2}, BrokerQueues: {0, 2}, BrokerConnections: {0, 2}, Churn: {7, 10},
 }
 
 // encode makes one batch and returns a copy of its bytes.

@@ -31,19 +31,21 @@ const (
 	BrokerNodes       // one row a look at a node of the broker
 	BrokerQueues      // one row a look at a queue, or at the virtual host
 	BrokerConnections // one row a look at the states of the connections
+	// Churn has a file only where operations were the load.
+	Churn // one row a step of an operation that makes something at the broker and undoes it
 
-	lastKind = BrokerConnections
+	lastKind = Churn
 
 	// maxColumns is the most that a kind has.
 	maxColumns = 30
 )
 
 // Kinds are all kinds, in the order of their numbers.
-var Kinds = [...]Kind{Sends, Writes, Settlements, Deliveries, Acks, Connections, Self, BrokerNodes, BrokerQueues, BrokerConnections}
+var Kinds = [...]Kind{Sends, Writes, Settlements, Deliveries, Acks, Connections, Self, BrokerNodes, BrokerQueues, BrokerConnections, Churn}
 
 // Part of the format: the names stand in file names, in the schema of the files and in the manifest.
 var kindNames = [...]string{"", "sends", "writes", "settlements", "deliveries", "acks", "connections", "self",
-	"broker-nodes", "broker-queues", "broker-connections"}
+	"broker-nodes", "broker-queues", "broker-connections", "churn"}
 
 // String returns the kind's name, which is part of the format.
 func (k Kind) String() string {
@@ -221,6 +223,7 @@ var columns = [lastKind + 1][]Column{
 	BrokerNodes:       brokerNodesColumns,
 	BrokerQueues:      brokerQueuesColumns,
 	BrokerConnections: brokerConnectionsColumns,
+	Churn:             churnColumns,
 }
 
 // OfBroker tells whether the kind's rows are what the broker said of itself; such a kind has files only where it was asked.
@@ -251,6 +254,8 @@ var timeColumns = [lastKind + 1][2]int{
 	BrokerNodes:       {BrokerNodesAt, -1},
 	BrokerQueues:      {BrokerQueuesAt, -1},
 	BrokerConnections: {BrokerConnectionsAt, -1},
+
+	Churn: {ChurnEnded, -1},
 }
 
 // TimeColumn is the column that holds a row's time; otherwise is the one that is taken where that one is null, -1 if it

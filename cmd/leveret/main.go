@@ -42,7 +42,7 @@ type command struct {
 }
 
 func commands() []command {
-	return []command{runCommand(), perfTestCommand(), analyzeCommand(), compareCommand(), suiteCommand(), exportCommand(), markCommand(), brokerCommand(), calibrateCommand(), planCommand()}
+	return []command{runCommand(), perfTestCommand(), analyzeCommand(), compareCommand(), suiteCommand(), exportCommand(), markCommand(), churnCommand(), brokerCommand(), calibrateCommand(), planCommand()}
 }
 
 func main() {

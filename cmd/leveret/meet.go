@@ -14,6 +14,16 @@ import (
 // meet connects once, to learn who the broker is and to fail early with a clear reason; before it waits for brokers to start, if
 // it was told to. What it has to say goes to stderr, and into the notes of the capture.
 func (r *recording) meet(ctx context.Context) (manifest.Broker, error) {
+	peer, err := r.greet(ctx)
+	if err != nil {
+		return peer, err
+	}
+	fmt.Fprintln(r.err, plan.Line(r.plan))
+	return peer, r.plan.Preflight(ctx, &peer)
+}
+
+// greet is meet without regard to what is going to be done.
+func (r *recording) greet(ctx context.Context) (manifest.Broker, error) {
 	for _, note := range r.connecting {
 		fmt.Fprintln(r.err, "note:", note)
 	}
@@ -50,8 +60,7 @@ func (r *recording) meet(ctx context.Context) (manifest.Broker, error) {
 	if why := r.unverified(); why != "" {
 		fmt.Fprintf(r.err, "warning: the broker's certificate is not verified (%s)\n", why)
 	}
-	fmt.Fprintln(r.err, plan.Line(p))
-	return peer, p.Preflight(ctx, &peer)
+	return peer, nil
 }
 
 // unverified says why anybody may be at the other end of the TLS connections; "" where that is not so.

@@ -183,41 +183,18 @@ func (o runOutcome) began() bool { return o.Outcome != nil && o.BarrierNS != eve
 // prepare checks everything that can be known without connecting. Its errors are usage errors.
 func (r *recording) prepare() error {
 	o := r.options
-	if !embedded(o) && o.Faults != "" {
-		return errors.New("--faults works on the embedded broker only: leave --uri out, or start leveret broker --faults and aim --uri at it")
-	}
-	var err error
-	if r.faults, err = broker.ParseFaults(o.Faults); err != nil {
-		return fmt.Errorf("--faults: %w", err)
-	}
-	if r.endpoints, r.connecting, err = endpointsOf(o, r.given); err != nil {
-		return err
-	}
-	secured, err := r.tokenTLS()
-	if err != nil {
-		return err
-	}
-	if r.tokens, err = tokensOf(&o.OAuth2, secured); err != nil {
-		return err
-	}
-	if err := r.prepareBrokerSide(); err != nil {
+	if err := r.prepareBroker(); err != nil {
 		return err
 	}
 	if err := o.Recovery.Check(r.given); err != nil {
 		return err
 	}
-	if o.ID == "" {
-		o.ID = "run-" + time.Now().Format("20060102-150405.000")
-	}
+	r.prepareNames("run-")
+	var err error
 	if r.layout, err = layout.Of(o, r.given); err != nil {
 		return err
 	}
-	r.dir = o.Capture
-	if r.dir == "" {
-		r.dir = filepath.Join(manifest.DefaultsRoot, o.ID)
-	}
-	o.Report.SettleFormat(r.given("format"))
-	if err := errors.Join(o.Report.Check(), o.Report.Window.Check(o.Time), readable(&o.Report, r.streams), checkCharts(&o.Report.ChartOptions)); err != nil {
+	if err := r.prepareReport(); err != nil {
 		return err
 	}
 	if err := checkInstances(o, r.given); err != nil {
@@ -235,6 +212,48 @@ func (r *recording) prepare() error {
 	return r.plan.Validate()
 }
 
+// prepareBroker checks what says where the broker is, and how to log in.
+func (r *recording) prepareBroker() error {
+	o := r.options
+	if !embedded(o) && o.Faults != "" {
+		return errors.New("--faults works on the embedded broker only: leave --uri out, or start leveret broker --faults and aim --uri at it")
+	}
+	var err error
+	if r.faults, err = broker.ParseFaults(o.Faults); err != nil {
+		return fmt.Errorf("--faults: %w", err)
+	}
+	if r.endpoints, r.connecting, err = endpointsOf(o, r.given); err != nil {
+		return err
+	}
+	secured, err := r.tokenTLS()
+	if err != nil {
+		return err
+	}
+	if r.tokens, err = tokensOf(&o.OAuth2, secured); err != nil {
+		return err
+	}
+	return r.prepareBrokerSide()
+}
+
+// prepareNames names the run, where it has no name, and its directory.
+func (r *recording) prepareNames(prefix string) {
+	o := r.options
+	if o.ID == "" {
+		o.ID = prefix + time.Now().Format("20060102-150405.000")
+	}
+	r.dir = o.Capture
+	if r.dir == "" {
+		r.dir = filepath.Join(manifest.DefaultsRoot, o.ID)
+	}
+}
+
+// prepareReport checks how results are to be shown.
+func (r *recording) prepareReport() error {
+	o := r.options
+	o.Report.SettleFormat(r.given("format"))
+	return errors.Join(o.Report.Check(), o.Report.Window.Check(o.Time), readable(&o.Report, r.streams), checkCharts(&o.Report.ChartOptions))
+}
+
 // schedule checks when messages are to be sent, and settles what depends on it.
 func (r *recording) schedule() error {
 	o := r.options
@@ -249,24 +268,10 @@ func (r *recording) schedule() error {
 
 // record connects, declares, offers the load and closes the capture. It tells whether the user interrupted it.
 func (r *recording) record(ctx context.Context) (bool, error) {
-	if embedded(r.options) {
-		server, err := broker.Start(broker.Options{Addr: "127.0.0.1:0", Faults: r.faults, Version: toolVersion()})
-		if err != nil {
-			return false, fmt.Errorf("embedded broker: %w", err)
-		}
-		defer server.Close()
-		own, err := loadcore.ParseURI(server.URI())
-		if err != nil {
-			return false, fmt.Errorf("embedded broker: %w", err)
-		}
-		r.endpoints = []loadcore.Endpoint{own}
-	}
-	if r.tokens != nil {
-		renewal, err := r.logInWithTokens(ctx)
-		if err != nil {
-			return false, err
-		}
-		defer renewal.end()
+	leave, err := r.approach(ctx)
+	defer leave()
+	if err != nil {
+		return false, err
 	}
 	peer, err := r.meet(ctx)
 	if err != nil {
@@ -280,6 +285,33 @@ func (r *recording) record(ctx context.Context) (bool, error) {
 	r.askBroker(ctx)
 	defer r.side.close()
 	return r.captured(ctx, peer)
+}
+
+// approach gets ready to connect: it starts the embedded broker, or logs in for tokens, as the options say. leave ends both, also after
+// an error.
+func (r *recording) approach(ctx context.Context) (leave func(), err error) {
+	leave = func() {}
+	if embedded(r.options) {
+		server, err := broker.Start(broker.Options{Addr: "127.0.0.1:0", Faults: r.faults, Version: toolVersion()})
+		if err != nil {
+			return leave, fmt.Errorf("embedded broker: %w", err)
+		}
+		leave = func() { server.Close() }
+		own, err := loadcore.ParseURI(server.URI())
+		if err != nil {
+			return leave, fmt.Errorf("embedded broker: %w", err)
+		}
+		r.endpoints = []loadcore.Endpoint{own}
+	}
+	if r.tokens != nil {
+		renewal, err := r.logInWithTokens(ctx)
+		if err != nil {
+			return leave, err
+		}
+		before := leave
+		leave = func() { renewal.end(); before() }
+	}
+	return leave, nil
 }
 
 // declare makes the topology, as the broker that was met takes it.

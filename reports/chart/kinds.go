@@ -19,13 +19,13 @@ type kind struct {
 
 // kinds in the order in which they are drawn.
 var kinds = []kind{
-	{"rates", always, ratesSpec},
+	{"rates", hasMessages, ratesSpec},
 	{"backlog", hasBacklog, backlogSpec},
 	{"in-flight", hasInFlight, inFlightSpec},
 	{"latency-confirm", hasLatency("confirm"), latencyOf("confirm")},
 	{"latency-commit", hasLatency("commit"), latencyOf("commit")},
 	{"latency-delivery", hasLatency("delivery"), latencyOf("delivery")},
-	{"percentiles", always, percentilesSpec},
+	{"percentiles", hasMessages, percentilesSpec},
 	{"distribution-confirm", hasHistogram("confirm"), distributionOf("confirm")},
 	{"distribution-commit", hasHistogram("commit"), distributionOf("commit")},
 	{"distribution-delivery", hasHistogram("delivery"), distributionOf("delivery")},
@@ -41,15 +41,15 @@ var kinds = []kind{
 	{"lateness", hasSelf(func(s *result.Self) bool { return s.LateMaxNS != nil }), latenessSpec},
 	{"waiting", hasSelf(func(s *result.Self) bool { return s.WorkShare != nil }), waitingSpec},
 	{"client-cpu", hasSelf(func(s *result.Self) bool { return s.CPUCores != nil }), cpuSpec},
+	{"churn-rates", hasChurn, churnRatesSpec},
+	{"churn-latency", hasChurn, churnLatencySpec},
 	{"broker-rates", hasBrokerSide, brokerRatesSpec},
 	{"broker-depth", hasBrokerSide, brokerDepthSpec},
 }
 
-func always(*result.Result) bool { return true }
-
 // hasLatency: with transactions, commit latency takes the place of confirm latency.
 func hasLatency(what string) func(*result.Result) bool {
-	return func(r *result.Result) bool { return slices.Contains(r.LatencyKinds(), what) }
+	return func(r *result.Result) bool { return hasMessages(r) && slices.Contains(r.LatencyKinds(), what) }
 }
 
 func latencyOf(what string) func(*result.Result) Spec {

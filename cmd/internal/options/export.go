@@ -39,7 +39,7 @@ const NoTime = time.Duration(math.MinInt64)
 func NewExport() (*Set, *Export) {
 	e := &Export{From: NoTime, To: NoTime}
 	return newSet("export", []*Option{
-		{Name: "rows", Arg: "KIND", Group: groupRows, value: text(&e.Rows, "messages"), Help: "messages: one row a message and queue, joined; or one row an event as recorded: sends, writes, settlements, deliveries, acks, connections, self, broker-nodes, broker-queues, broker-connections"},
+		{Name: "rows", Arg: "KIND", Group: groupRows, value: text(&e.Rows, "messages"), Help: "messages: one row a message and queue, joined; or one row an event as recorded: sends, writes, settlements, deliveries, acks, connections, self, broker-nodes, broker-queues, broker-connections, churn"},
 		{Name: "where", Arg: "WHAT,...", Group: groupRows, value: list(&e.Where), Help: "only messages of which one of these is true; listed below"},
 		{Name: "producer", Arg: "N", Group: groupRows, value: integer(&e.Producer, -1, -1, event.MaxProducers-1), Help: "only messages or events of this producer, from 0 on; -1: of all"},
 		{Name: "sequence", Arg: "FIRST-LAST", Group: groupRows, value: span(&e.Sequence), Help: "only messages with these numbers, both ends included"},

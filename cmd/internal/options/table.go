@@ -66,6 +66,7 @@ const (
 	groupSuite    = "Suite"
 	groupRows     = "Rows"
 	groupMark     = "Mark"
+	groupChurn    = "Churn"
 	groupBroker   = "Broker and connection"
 	groupTopology = "Topology"
 	groupProduce  = "Producers"
@@ -82,7 +83,7 @@ const (
 )
 
 var groupOrder = []string{
-	groupAsk, groupSuite, groupRows, groupMark, groupBroker, groupTopology, groupProduce, groupConsume, groupLimits, groupOutput, groupMetrics, groupRecord, groupReport,
+	groupAsk, groupSuite, groupRows, groupMark, groupChurn, groupBroker, groupTopology, groupProduce, groupConsume, groupLimits, groupOutput, groupMetrics, groupRecord, groupReport,
 	groupEmbedded, groupJVM, groupRefused,
 }
 

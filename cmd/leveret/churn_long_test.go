@@ -1,0 +1,45 @@
+//go:build long
+
+package main
+
+import (
+	"path/filepath"
+	"testing"
+	"time"
+
+	"leveret/analyze/result"
+	"leveret/loadcore/rabbitmqtest"
+)
+
+// 100 connections a second for a minute against RabbitMQ, beside a run of messages whose verdict stays PASS; both captures are one
+// result together, too.
+func TestAMinuteOfConnectionChurnBesideARun(t *testing.T) {
+	node := rabbitmqtest.Start(t, rabbitmqtest.Options{})
+	uri := node.URI(t)
+	load, churn := filepath.Join(t.TempDir(), "run"), filepath.Join(t.TempDir(), "churn")
+	beside := launch(t, "", "run", "--quiet", "--no-analyze", "--uri", uri, "--queue", "beside", "--auto-delete", "false", "--flag", "persistent",
+		"--rate", "1000", "--confirm", "100", "--qos", "100", "--time", "70", "--capture", load)
+	awaitRecording(t, beside, load, 1)
+	time.Sleep(3 * time.Second)
+	code, stdout, stderr := invoke(t, "churn", "connection", "--uri", uri, "--rate", "100", "--channels", "1", "--time", "60", "--capture", churn)
+	t.Logf("exit %d\n%s\n%s", code, stderr, stdout)
+	if code != exitOK {
+		t.Errorf("exit %d", code)
+	}
+	if code := beside.await(t); code != exitOK {
+		t.Fatalf("exit %d: %s", code, beside.said())
+	}
+	x := analyzedCapture(t, churn)
+	c := x.Churn[0]
+	if x.Verdict != result.Pass || c.Made != 6000 || c.Undone != 6000 || c.Failed+c.UndoFailed+c.NotBegun != 0 || *c.Left != 0 || *c.MadePerS < 99 || c.Make.Response.Count != 6000 {
+		t.Errorf("%s: %+v", x.Verdict, c)
+	}
+	r := analyzedCapture(t, load)
+	t.Logf("the run beside it: %s, %d sent, %d received, response latency %+v", r.Verdict, r.Counts.Sent, r.Counts.ReceivedUnique, *r.Latency.Delivery.Response)
+	if r.Verdict != result.Pass || r.Counts.Lost+r.Counts.Missing > 0 {
+		t.Errorf("%s: %+v, %+v", r.Verdict, r.Counts, r.Findings)
+	}
+	if both := analyzedCapture(t, load, churn); both.Verdict != result.Pass || len(both.Churn) != 1 || both.Counts.ReceivedUnique != r.Counts.ReceivedUnique {
+		t.Errorf("together %s: %+v", both.Verdict, both.Findings)
+	}
+}

@@ -1,0 +1,80 @@
+package reports
+
+import (
+	"bytes"
+	"encoding/json"
+	"strings"
+	"testing"
+
+	"leveret/analyze/result"
+)
+
+// churnSample is 99 connections made of 100, in two intervals of a second; all its latencies are 2 ms, at most 7 ms.
+func churnSample() *result.Result {
+	i64 := func(v int64) *int64 { return &v }
+	f64 := func(v float64) *float64 { return &v }
+	d := func(n int64) *result.Distribution {
+		return &result.Distribution{Count: n, MinNS: i64(1e6), MaxNS: i64(7e6), MeanNS: f64(2e6), StdDevNS: f64(1e5),
+			P50NS: i64(2e6), P75NS: i64(2e6), P95NS: i64(2e6), P99NS: i64(3e6), P999NS: i64(7e6), P9999NS: i64(7e6)}
+	}
+	r := &result.Result{SchemaVersion: 1, Verdict: result.Fail, Complete: true, StopReason: "time limit reached", IntervalNS: 1e9, Broker: result.Broker{Product: "RabbitMQ", Version: "3.10.8"},
+		Findings: []result.Finding{{Code: "churn_failed", Severity: result.SeverityFail, Count: 1, Text: "connections: 1 of 100 operations could not be made"}},
+		Window:   result.Window{EndNS: 2e9, Text: "start barrier to the end of new operations"}}
+	c := result.Churn{Capture: "c", What: "connection", Description: "connections, 50 a second due, undone at once, at most 100 in work", OpenLoop: true, TargetPerS: f64(50),
+		Made: 99, Failed: 1, Undone: 99, Left: i64(0), CleanedUp: i64(0), MostAlive: i64(3), MadePerS: f64(49.5), UndonePerS: f64(49.5),
+		Make: result.Latency{Response: d(99), Service: d(99)}, Undo: result.Latency{Service: d(99)},
+		Steps: []result.ChurnStep{{Step: "tcp connect", Done: 100, Service: d(100)}, {Step: "amqp handshake", Done: 99, Failed: 1, Service: d(99)},
+			{Step: "connection.close", Undoes: true, Done: 99, Service: d(99)}},
+		Failures: []result.ChurnFailure{{Step: "amqp handshake", Outcome: "refused", Code: 530, Text: "NOT_ALLOWED - node connection limit", Count: 1}},
+	}
+	for i := range int64(2) {
+		r.Intervals = append(r.Intervals, result.Interval{StartNS: i * 1e9, EndNS: (i + 1) * 1e9, Phase: "run"})
+		c.Intervals = append(c.Intervals, result.ChurnInterval{StartNS: i * 1e9, EndNS: (i + 1) * 1e9, Phase: "run", Due: 50, Made: 50 - i, Failed: i, Undone: 50 - i, Latency: d(50)})
+	}
+	r.Churn = []result.Churn{c}
+	return r
+}
+
+// Operations alone: what was done, each step and when, the failures; nothing of messages that there were none of.
+func TestChurnText(t *testing.T) {
+	text := textOf(t, churnSample(), TextOptions{})
+	flat := strings.Join(strings.Fields(text), " ")
+	for _, want := range []string{
+		"FAIL", "Connection churn", "operations connections, 50 a second due", "made 99, 1 failed; 99 undone, 0 failed; at most 3 there at the same time; 0 left at the broker",
+		"rates 49.50 made and 49.50 undone per second, 50.00 due, over 2.000 s, start barrier to the end of new operations",
+		"made, response 99 1 1.000 2.000 2.000 3.000 7.000 7.000", "tcp connect 100 0 1.000", "amqp handshake 99 1 1.000", "connection.close 99 0",
+		"1 amqp handshake refused: NOT_ALLOWED - node connection limit (530)", "1.0 2.0 50.00 49.00 49.00 1 2.000 3.000 7.000",
+	} {
+		if !strings.Contains(flat, want) {
+			t.Errorf("%q is not in\n%s", want, text)
+		}
+	}
+	for _, not := range []string{"Counts (messages)", "producers", "Latency\n", "limited by"} {
+		if strings.Contains(text, not) {
+			t.Errorf("%q is in\n%s", not, text)
+		}
+	}
+}
+
+// Beside a run of messages both are told, in every form.
+func TestChurnBesideMessagesInEveryForm(t *testing.T) {
+	r := failingSample()
+	r.Churn = churnSample().Churn
+	for _, f := range forms {
+		text := f.of(t, r)
+		if f.name != "csv" && (!strings.Contains(text, "Connection churn") || !strings.Contains(text, "5,895")) {
+			t.Errorf("%s: without the operations, or without the messages", f.name)
+		}
+		if f.name == "csv" && !strings.Contains(text, "churn,1,made_ops_per_s,49.5\n") {
+			t.Error("csv: no rate of operations")
+		}
+	}
+	var b bytes.Buffer
+	if err := JSON(&b, churnSample()); err != nil {
+		t.Fatal(err)
+	}
+	var back result.Result
+	if err := json.Unmarshal(b.Bytes(), &back); err != nil || len(back.Churn) != 1 || back.Churn[0].Steps[1].Failed != 1 || *back.Churn[0].Make.Response.P99NS != 3e6 {
+		t.Errorf("%v %+v", err, back.Churn)
+	}
+}
