@@ -216,16 +216,18 @@ func (p *page) brokerTable(r *result.Result) {
 	for i := 1; i < len(samples); i += step {
 		s := &samples[i]
 		sent, received := clientRates(r, samples[i-1].AtNS, s.AtNS)
+		mean := func(of func(*result.BrokerQueueSample) *float64) string { return rateOr(b.Total.MeanRate(i, of)) }
 		for c, text := range []string{
 			fmt.Sprintf("%.1f", float64(span(r.Config.StartedNS, s.AtNS))/1e9), countOr(s.Ready), countOr(s.Unacked),
-			rateOr(s.Published), rateOr(s.Confirmed), rateOr(s.Delivered), rateOr(sent), rateOr(received),
+			mean(func(s *result.BrokerQueueSample) *float64 { return s.Published }), mean(func(s *result.BrokerQueueSample) *float64 { return s.Confirmed }),
+			mean(func(s *result.BrokerQueueSample) *float64 { return s.Delivered }), rateOr(sent), rateOr(received),
 		} {
 			t.columns[c].cells = append(t.columns[c].cells, text)
 		}
 	}
 	p.gap()
 	p.table(t)
-	note := "The broker's figures are of everybody in the virtual host, and seconds old when they are told."
+	note := "The broker's figures are of everybody in the virtual host, and seconds old when they are told; its rates are means of 5 s at least."
 	if step > 1 {
 		note += fmt.Sprintf(" One look in %d is shown, JSON has more.", step)
 	}

@@ -65,6 +65,29 @@ type BrokerQueueSample struct {
 	Redelivered *float64 `json:"redelivered_msgs_per_s"`
 }
 
+// countersNS is how often RabbitMQ brings the counters of its management API up to date (collect_statistics_interval, 5 s unless set
+// otherwise), each connection at a time of its own: between looks that are closer they stand still, and then leap.
+const countersNS = 5e9
+
+// MeanRate is the mean of one of the rates over the looks that end with the i-th, messages a second: over as many as it takes to see each
+// counter brought up to date once, which is one where looks are 5 s apart or more. Nil where the i-th has no rate.
+func (q *BrokerQueue) MeanRate(i int, of func(*BrokerQueueSample) *float64) *float64 {
+	sum, ns := 0.0, 0.0
+	for ; i > 0 && ns < countersNS; i-- {
+		rate := of(&q.Samples[i])
+		if rate == nil {
+			break
+		}
+		length := float64(q.Samples[i].AtNS - q.Samples[i-1].AtNS)
+		sum, ns = sum+*rate*length, ns+length
+	}
+	if !(ns > 0) {
+		return nil
+	}
+	sum /= ns
+	return &sum
+}
+
 // BrokerNode is a node over time.
 type BrokerNode struct {
 	Name               string `json:"name"`

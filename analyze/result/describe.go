@@ -22,10 +22,13 @@ func Group(n int64) string {
 	return sign + s
 }
 
-// Plural writes "1 queue", "2 queues": n with its noun, which takes a plain s.
+// Plural writes "1 queue", "2 queues": n with its noun, which takes a plain s, or is a priority.
 func Plural(n int64, noun string) string {
 	if n == 1 || n == -1 {
 		return Group(n) + " " + noun
+	}
+	if stem, is := strings.CutSuffix(noun, "ity"); is { // priority
+		return Group(n) + " " + stem + "ities"
 	}
 	return Group(n) + " " + noun + "s"
 }

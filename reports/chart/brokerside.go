@@ -91,7 +91,7 @@ func brokerRatesSpec(r *result.Result) Spec {
 		}{{"published", Style{Color: blue, Width: 2.4}, func(s *result.BrokerQueueSample) *float64 { return s.Published }},
 			{"confirmed", Style{Color: orange, Dash: "dash", Width: 1.9}, func(s *result.BrokerQueueSample) *float64 { return s.Confirmed }},
 			{"delivered", Style{Color: bluishGreen, Dash: "dot", Width: 1.6}, func(s *result.BrokerQueueSample) *float64 { return s.Delivered }}} {
-			lines = append(lines, line{name: l.name, style: l.style, points: t.betweenLooks(b.Total.Samples, l.of), plain: true, denseFrom: denseRates})
+			lines = append(lines, line{name: l.name, style: l.style, points: t.betweenLooks(&b.Total, l.of), plain: true, denseFrom: denseRates})
 		}
 	}
 	spread := spreadOf(lines)
@@ -105,16 +105,16 @@ func brokerRatesSpec(r *result.Result) Spec {
 	s.Y = valueAxis(unit.name, math.Min(0, spread.lo/unit.per), math.Max(spread.hi/unit.per, leastTop))
 	s.Series = toSeries(lines, t.unit.per, unit.per, false)
 	s.Spans, s.Events = spans(r, t), events(r, t)
-	s.Caption = caption(r, "of the whole virtual host, by its management API: each step is the mean between two looks, at figures that are seconds old")
+	s.Caption = caption(r, "of the whole virtual host, by its management API: each step is the mean of the 5 seconds before it ends, or since the last look, at figures that are seconds old")
 	return s
 }
 
 // betweenLooks makes the corners of a line that is level from one look to the next.
-func (t timeline) betweenLooks(samples []result.BrokerQueueSample, of func(*result.BrokerQueueSample) *float64) []Point {
+func (t timeline) betweenLooks(q *result.BrokerQueue, of func(*result.BrokerQueueSample) *float64) []Point {
 	var points []Point
-	for i := 1; i < len(samples); i++ {
-		v, from, to := math.NaN(), t.at(samples[i-1].AtNS), t.at(samples[i].AtNS)
-		if rate := of(&samples[i]); rate != nil {
+	for i := 1; i < len(q.Samples); i++ {
+		v, from, to := math.NaN(), t.at(q.Samples[i-1].AtNS), t.at(q.Samples[i].AtNS)
+		if rate := q.MeanRate(i, of); rate != nil {
 			v = *rate
 		}
 		if to > 0 && from <= to && to <= t.end {

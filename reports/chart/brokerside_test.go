@@ -7,7 +7,9 @@ import (
 	"leveret/analyze/result"
 )
 
-// Looks at 0, 2 and 4 s of a run of 3 s: 100 and then 50 messages a second, 7 and then 3 ready.
+// Looks half a second before a run of 3 s, at 2 and at 4 s: 100 and then 50 messages a second, 7 and then 3 ready. As the broker brings its
+// counters up to date every 5 s, the second rate is the mean since the first look: 100 x 2.5 s and 50 x 2 s in 4.5 s. Six seconds later
+// the last look, 20 a second, stands for itself.
 func TestBrokerSideCharts(t *testing.T) {
 	i64 := func(v int64) *int64 { return &v }
 	f64 := func(v float64) *float64 { return &v }
@@ -29,8 +31,12 @@ func TestBrokerSideCharts(t *testing.T) {
 	if got := names(rates); !slices.Equal(got, []string{"client: sent", "client: received", "published"}) {
 		t.Errorf("%q", got)
 	}
-	if got := rates.Series[2].Segments; len(got) != 1 || !slices.Equal(got[0], []Point{{0, 100}, {2, 100}, {2, 50}, {4, 50}}) {
+	if got := rates.Series[2].Segments; len(got) != 1 || !slices.Equal(got[0], []Point{{0, 100}, {2, 100}, {2, 350 / 4.5}, {4, 350 / 4.5}}) {
 		t.Errorf("published %v", got)
+	}
+	if last := (&result.BrokerQueue{Samples: append(slices.Clone(r.BrokerSide.Total.Samples), result.BrokerQueueSample{AtNS: 10e9, Published: f64(20)})}).MeanRate(3,
+		func(s *result.BrokerQueueSample) *float64 { return s.Published }); last == nil || *last != 20 {
+		t.Errorf("the last look has %v", last)
 	}
 	if got := names(depth); !slices.Equal(got, []string{"ready", "ready in full"}) || depth.X.Max != 4 {
 		t.Errorf("%q to %v", got, depth.X.Max)

@@ -213,3 +213,17 @@ func TestSpreadOfOddMembers(t *testing.T) {
 		t.Errorf("caption %s", c)
 	}
 }
+
+// A queue of which most messages were never answered has no median, and is drawn nevertheless: from the least to what 99 % are at least.
+func TestSpreadOfMembersMostlyNotAnswered(t *testing.T) {
+	r := everything()
+	r.Groupings[0].Members[1].Latency.Delivery.Service = &result.Distribution{Count: 3, Censored: 7, MinNS: ptr(int64(2e6)), MaxNS: ptr(int64(5e6)),
+		AtLeastNS: ptr(int64(9e6)), MaxAtLeastNS: ptr(int64(12e6)), AtLeast: &result.Bounds{P50NS: ptr(int64(9e6)), P99NS: ptr(int64(11e6))}}
+	s := spreadSpec(r, "queue")
+	if len(s.Rows.Rows) != 3 || strings.Contains(strings.Join(s.Caption, " "), "queues of") {
+		t.Fatalf("%d rows; %s", len(s.Rows.Rows), s.Caption)
+	}
+	if x := s.Rows.Rows[1]; x.Low != nil || x.Dot != nil || x.From == nil || *x.From != 2 || x.To == nil || *x.To != 11 || x.Bound == nil || *x.Bound != 12 {
+		t.Errorf("%+v", x)
+	}
+}

@@ -62,15 +62,19 @@ func spreadLatency(r *result.Result, g *result.Grouping) (what, from string) {
 	return "", ""
 }
 
-// membersWith a median of the latency, in the order of the grouping.
+// membersWith a median of the latency, or what it is at least, in the order of the grouping.
 func membersWith(g *result.Grouping, what, from string) (all []*result.Member) {
 	for i := range g.Members {
-		if d := g.Members[i].Latency.Pick(what, from); d != nil && d.Count > 0 && d.P50NS != nil {
+		if d := g.Members[i].Latency.Pick(what, from); d != nil && d.Count > 0 && leastMedian(d) != nil {
 			all = append(all, &g.Members[i])
 		}
 	}
 	return all
 }
+
+// leastMedian is the median, or where that lies among messages that were never answered, what it is at least: a member of which most
+// were not answered is the last one to be left out.
+func leastMedian(d *result.Distribution) *int64 { return d.Percentiles()[0].ValueNS }
 
 // rows draws one row a member, the first at the top.
 func (s *Spec) rows(members []*result.Member, what, from string) {
@@ -93,12 +97,15 @@ func (s *Spec) rows(members []*result.Member, what, from string) {
 			return &x
 		}
 		d := m.Latency.Pick(what, from)
-		row := Row{At: at, Half: 0.3, From: place(d.MinNS), Low: place(d.P50NS), High: place(d.P95NS), To: place(d.P99NS), Dot: place(d.MaxNS)}
+		row := Row{At: at, Half: 0.3, From: place(d.MinNS), Low: place(d.P50NS), High: place(d.P95NS), To: place(d.Percentiles()[3].ValueNS), Dot: place(d.MaxNS)}
 		if bound := d.MaxBound(); d.Censored > 0 && bound > 0 {
 			row.Bound, row.Dot = place(&bound), nil
 		}
 		if row.From == nil { // at or below 0 on a logarithmic axis
 			row.From = row.Low
+		}
+		if row.From == nil {
+			row.From = row.To
 		}
 		s.Rows.Rows = append(s.Rows.Rows, row)
 	}
@@ -126,7 +133,7 @@ func spreadOfMembers(members []*result.Member, what, from string) spread {
 func (s *Spec) ranked(members []*result.Member, by, what, from string) {
 	members = slices.Clone(members)
 	of := func(m *result.Member) *result.Distribution { return m.Latency.Pick(what, from) }
-	slices.SortStableFunc(members, func(a, b *result.Member) int { return cmp.Compare(*of(a).P50NS, *of(b).P50NS) })
+	slices.SortStableFunc(members, func(a, b *result.Member) int { return cmp.Compare(*leastMedian(of(a)), *leastMedian(of(b))) })
 	var lines []line
 	for _, q := range quantiles {
 		l := line{name: q.name, style: q.style, plain: true}
@@ -164,9 +171,6 @@ func spreadNotes(g *result.Grouping, by string, members []*result.Member, what, 
 		censored += m.Latency.Pick(what, from).Censored
 	}
 	shown := result.Plural(int64(len(members)), by)
-	if by == "priority" && len(members) != 1 {
-		shown = result.Group(int64(len(members))) + " priorities"
-	}
 	if len(members) < g.Total {
 		shown += " of " + result.Group(int64(g.Total)) + ": those with such a latency among the first " + result.Group(int64(len(g.Members)))
 	}
