@@ -31,11 +31,19 @@ type cell struct {
 	Head        bool
 }
 
-// judgement is the class of what a comparison says of a figure.
-var judgement = map[string]string{"better": "judged pass", "worse": "judged fail", "changed": "judged warn"}
+// judgement is the class of what a comparison says of a figure, and of the first word of a row's verdict.
+var judgement = map[string]string{
+	"better": "judged pass", "worse": "judged fail", "changed": "judged warn",
+	string(result.Pass): "judged pass", string(result.Fail): "judged fail", string(result.Inconclusive): "judged warn", "failed": "judged fail",
+}
 
 // tallFrom is how many rows a table may have before it gets bars to scroll by.
 const tallFrom = 40
+
+func firstWord(text string) string {
+	word, _, _ := strings.Cut(text, " ")
+	return word
+}
 
 // longFrom is how many cells a text may take in one line.
 const longFrom = 32
@@ -67,7 +75,7 @@ func documentTableOf(t *table, label string) *documentTable {
 		for i := range t.columns {
 			c := cell{Text: aligned(texts[i][n]), Class: t.class(i), Head: i < t.keys}
 			if t.columns[i].judged {
-				c.Class = strings.TrimSpace(c.Class + " " + judgement[c.Text])
+				c.Class = strings.TrimSpace(c.Class + " " + judgement[firstWord(c.Text)])
 			}
 			cells = append(cells, c)
 		}

@@ -66,7 +66,7 @@ type PageColumn struct {
 	Group string // heading over neighbouring columns that share it; ""
 	Head  string // with the unit
 	Left  bool   // text; otherwise numbers
-	// Judged cells say better, worse or changed, which is shown in colours, too.
+	// Judged cells say better, worse or changed, or begin with a verdict, which is shown in colours, too.
 	Judged bool
 }
 

@@ -73,6 +73,24 @@ func (b *browser) showsComparison(t *testing.T, dir string) {
 	b.picture(t, "comparison-390-dark.png")
 }
 
+// A suite's page is one like any other, with all of its tables and their charts.
+func TestSuitePageInABrowser(t *testing.T) {
+	file, dir := suiteFile(t, strings.Replace(trySuite, "repeat: 2", "about: Two sizes <b>twice</b>.", 1)+"    charts: [runs-rates, runs-latency, runs-percentiles-confirm]\n")
+	if code, _, stderr := invoke(t, "suite", file, "--capture", dir, "--chart-format", "svg"); code != exitOK {
+		t.Fatalf("exit %d\n%s", code, stderr)
+	}
+	b := openBrowser(t, filepath.Join(dir, "tables.html"))
+	for _, width := range []int64{1400, 390} {
+		for _, theme := range []string{"light", "dark"} {
+			b.emulate(t, width, theme)
+			b.load(t)
+			b.looksAsItShould(t, width, theme)
+			b.picture(t, fmt.Sprintf("suite-%d-%s.png", width, theme))
+		}
+	}
+	b.quiet(t)
+}
+
 // browser is one tab with a page from disk.
 type browser struct {
 	ctx context.Context

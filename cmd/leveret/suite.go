@@ -176,7 +176,7 @@ func (c *suiteRun) run(ctx context.Context) (int, error) {
 	}
 	r := &suite.Runner{
 		Dir: c.dir, Suite: c.suite, Record: c.record, Rows: c.rows, Program: []string{self},
-		Environ: c.aims.environ, Prepare: c.prepare, Judge: c.judge, Progress: newSuiteProgress(c.streams, c.options.Quiet),
+		Environ: c.aims.environ, Prepare: c.prepare, Remove: c.remove, Judge: c.judge, Progress: newSuiteProgress(c.streams, c.options.Quiet),
 	}
 	if err = r.Run(ctx); err != nil && ctx.Err() == nil {
 		return exitFailed, err
@@ -216,7 +216,7 @@ func (c *suiteRun) finish(ctx context.Context) (int, error) {
 		return exitInterrupted, nil
 	}
 	fmt.Fprintf(c.err, "recorded into %s\n", c.dir)
-	return c.code(), nil
+	return c.code()
 }
 
 // begin makes the directory and the record, or goes on with those that are there.
@@ -242,19 +242,27 @@ func (c *suiteRun) begin(brokers map[string]suite.Broker) error {
 	return c.record.Save(c.dir)
 }
 
-// code is 3 where a verdict is FAIL, 1 where a row could not be run.
-func (c *suiteRun) code() int {
+// code is 3 where a verdict is FAIL, that of a row or of a table, 1 where a row could not be run, or none was.
+func (c *suiteRun) code() (int, error) {
 	failed, wrong := c.record.Failures(), c.record.Verdicts(c.dir, result.Fail)
-	for _, text := range append(failed, wrong...) {
+	unproved, err := c.record.Unproved(c.rows, c.record.Kept(c.dir))
+	if err != nil {
+		return exitFailed, err
+	}
+	for _, text := range slices.Concat(failed, wrong, unproved) {
 		fmt.Fprintln(c.err, text)
 	}
 	switch {
 	case len(wrong) > 0:
-		return exitVerdict
+		return exitVerdict, nil
 	case len(failed) > 0:
-		return exitFailed
+		return exitFailed, nil
+	case len(unproved) > 0:
+		return exitVerdict, nil
+	case !slices.ContainsFunc(c.record.Runs, func(r *suite.Run) bool { return r.State == suite.Done }):
+		return exitFailed, errors.New("nothing was run: every row was left out, for the reasons below its table")
 	}
-	return exitOK
+	return exitOK, nil
 }
 
 // suiteProgress shows how a suite goes: lines, and on a terminal a line that changes.

@@ -2,8 +2,10 @@ package main
 
 import (
 	"context"
+	"io"
 	"net/url"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -76,13 +78,38 @@ func TestSuite(t *testing.T) {
 	if code != exitOK || again != stdout {
 		t.Errorf("exit %d\n%s\nwas\n%s\n%s", code, again, stdout, stderr)
 	}
-	code, again, stderr = invoke(t, "compare", dir, dir) // row by row
+	other := filepath.Join(t.TempDir(), "other")
+	if err := os.CopyFS(other, os.DirFS(dir)); err != nil {
+		t.Fatal(err)
+	}
+	code, again, stderr = invoke(t, "compare", dir, other) // row by row
 	if code != exitOK || strings.Count(again, "==== Size 12 [a-01-12]") != 1 || strings.Count(again, "==== ") != 2 || !strings.Contains(again, "2 runs") {
 		t.Errorf("exit %d\n%s\n%s", code, again, stderr)
 	}
 	code, again, stderr = invoke(t, "suite", "--resume", dir)
 	if code != exitOK || again != stdout || strings.Contains(stderr, "begins") {
 		t.Errorf("exit %d, what was run is run again\n%s", code, stderr)
+	}
+}
+
+// A suite's page has each table with its verdicts, which it counts, and its charts. What is markup in a file is none there.
+func TestSuitePage(t *testing.T) {
+	file, dir := suiteFile(t, strings.NewReplacer("Trying", "<b>Trying", "values: [12, 100]", "values: [12, {is: 13, target: b}]", "Size: 100", "Size: 12", "repeat: 2", "targets: [{name: a}, {name: b}]").
+		Replace(trySuite)+"    charts: [runs-rates]\n")
+	if code, _, stderr := invoke(t, "suite", file, "--capture", dir, "--chart-format", "svg"); code != exitOK {
+		t.Fatalf("exit %d\n%s", code, stderr)
+	}
+	text, err := os.ReadFile(filepath.Join(dir, "tables.html"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{
+		"<h1>&lt;b&gt;Trying</h1>", `<h2 id="two-sizes">Two sizes</h2>`, `<th scope="colgroup" colspan="3">Rate</th>`, `judged pass">PASS</td>`, `>left out</td>`,
+		"Size 13: left out: no address for target b", `id="chart-a-runs-rates"`, "<dt>rows with verdict PASS</dt><dd>1</dd>", "<dt>rows without a result</dt><dd>1</dd>",
+	} {
+		if !strings.Contains(string(text), want) {
+			t.Errorf("no %q", want)
+		}
 	}
 }
 
@@ -184,6 +211,15 @@ func TestSuiteMistakes(t *testing.T) {
 	}
 }
 
+// What is to go on must have begun.
+func TestSuiteResumedFromNowhere(t *testing.T) {
+	nowhere := filepath.Join(t.TempDir(), "nope")
+	code, _, stderr := invoke(t, "suite", "--resume", nowhere)
+	if want := "--resume=" + nowhere + ": " + nowhere + " holds no suite.json: give the directory that a suite recorded into"; code != exitUsage || !strings.Contains(stderr, want) {
+		t.Errorf("exit %d, want %q\n%s", code, want, stderr)
+	}
+}
+
 // A row that can't be run fails with its reason, and the others go on; the exit code is 1.
 func TestSuiteGoesOnAfterAFailedRow(t *testing.T) {
 	text := strings.Replace(trySuite, "repeat: 2", "targets: [{name: main}, {name: other, about: a second one}, {name: third}]", 1)
@@ -262,6 +298,94 @@ tables:
 		t.Errorf("exit %d, resumed without an address\n%s", code, stderr2)
 	}
 	checkNowhere(t, node.Password(), dir, stdout+stderr+stderr2)
+}
+
+// leftQueues are the names of all queues of a virtual host.
+func leftQueues(t *testing.T, node *rabbitmqtest.Node, vhost string) (names []string) {
+	t.Helper()
+	var queues []struct{ Name string }
+	node.ManagementGet(t, "queues/"+url.PathEscape(vhost)+"?disable_stats=true", &queues)
+	for _, q := range queues {
+		names = append(names, q.Name)
+	}
+	slices.Sort(names)
+	return names
+}
+
+const setUpSuite = `
+options: {confirm: 10, rate: 300, time: 0.6, queue: suite-1, flag: persistent}
+tables:
+  - setup:
+      exchanges: [{name: suite-x}]
+      queues: [{pattern: suite-%d, from: 1, to: 3, durable: true}]
+      remove-queues: [{name: suite-own}]
+    rows:
+      - {name: one, options: {time: 60, predeclared: missing}}
+      - {name: two, options: {queue: suite-none, predeclared: strict}}
+      - {name: three, options: {queue: suite-own, auto-delete: false}}
+    columns: [{head: Sent, figure: sent}]
+`
+
+// What a row needs is removed after it whatever became of it: killed with its suite, interrupted, failed, or done. What is somebody
+// else's is neither used nor removed.
+func TestSuiteLeavesNothingBehind(t *testing.T) {
+	node := rabbitmqtest.Shared(t)
+	vhost := node.VHost(t)
+	uri := node.URIFor(vhost)
+	file, dir := suiteFile(t, setUpSuite)
+	t.Setenv("LEVERET_URI", uri)
+
+	killed := exec.Command(os.Args[0], "suite", file, "--capture", dir)
+	said := &strings.Builder{}
+	killed.Stderr = said
+	if err := killed.Start(); err != nil {
+		t.Fatal(err)
+	}
+	for deadline := time.Now().Add(30 * time.Second); len(leftQueues(t, node, vhost)) < 3 && time.Now().Before(deadline); {
+		time.Sleep(50 * time.Millisecond)
+	}
+	killed.Process.Kill()
+	killed.Wait()
+	if left := leftQueues(t, node, vhost); !slices.Equal(left, []string{"suite-1", "suite-2", "suite-3"}) {
+		t.Fatalf("of the killed suite is left %q\n%s", left, said)
+	}
+	if code, _, stderr := invoke(t, "suite", file, "--capture", dir+"-another"); code != exitFailed || !strings.Contains(stderr, `[1-01-one]: set-up: queue "suite-1" is there already: the suite would use and delete it`) {
+		t.Errorf("exit %d\n%s", code, stderr)
+	}
+	if left := leftQueues(t, node, vhost); len(left) != 3 {
+		t.Errorf("another suite has removed of them, and left %q", left)
+	}
+
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	seen := &watched{want: "1 of 3", then: func() { time.AfterFunc(500*time.Millisecond, cancel) }}
+	if code := run(ctx, []string{"suite", "--resume", dir}, strings.NewReader(""), io.Discard, seen); code != exitInterrupted {
+		t.Fatalf("exit %d\n%s", code, seen)
+	}
+	if left := leftQueues(t, node, vhost); len(left) > 0 {
+		t.Errorf("of the interrupted suite is left %q", left)
+	}
+
+	record := suiteRecord(t, dir)
+	for i, arg := range record.Runs[0].Parts[0].Args {
+		record.Runs[0].Parts[0].Args[i] = strings.Replace(arg, "--time=60", "--time=0.6", 1)
+	}
+	if err := record.Save(dir); err != nil {
+		t.Fatal(err)
+	}
+	code, _, stderr := invoke(t, "suite", "--resume", dir)
+	states := ""
+	for _, r := range suiteRecord(t, dir).Runs {
+		if states += string(r.State) + " "; r.SetUp {
+			t.Errorf("%s: recorded as left behind", r.ID)
+		}
+	}
+	if code != exitFailed || states != "done failed done " {
+		t.Errorf("exit %d, %s\n%s", code, states, stderr)
+	}
+	if left := leftQueues(t, node, vhost); len(left) > 0 {
+		t.Errorf("of the suite is left %q", left)
+	}
 }
 
 // checkNowhere looks for a secret in files and a text.

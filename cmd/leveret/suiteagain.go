@@ -45,14 +45,15 @@ func analyzeSuite(ctx context.Context, dir string, o *options.Analyze, s streams
 	if err != nil {
 		return exitFailed, err
 	}
-	files := map[string][]string{}
-	if o.Report.Charts != "" {
-		if files, err = c.drawCharts(tables, o.Report.Charts, from); err != nil {
-			return exitFailed, err
-		}
+	charts, err := c.charts(tables, from)
+	if err == nil && o.Report.Charts != "" {
+		err = c.drawCharts(charts, o.Report.Charts)
+	}
+	if err != nil {
+		return exitFailed, err
 	}
 	return again.code(), putDocument(o.Report.Output, s, func(w io.Writer) error {
-		text, err := c.formed(o.Report.Format, tables, picturesOf(files))
+		text, err := c.formed(o.Report.Format, tables, charts)
 		if err == nil {
 			_, err = w.Write(text)
 		}

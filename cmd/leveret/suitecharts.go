@@ -12,41 +12,49 @@ import (
 	"leveret/reports/table"
 )
 
-// drawCharts draws the charts that each table asks for, of its runs, into dir: TABLE-NAME.svg and so on. It returns their files by
-// table.
-func (c *suiteRun) drawCharts(tables []*table.Table, dir string, from suite.Source) (files map[string][]string, err error) {
-	files = map[string][]string{}
+// charts are those that each table asks for, of its runs, by table.
+func (c *suiteRun) charts(tables []*table.Table, from suite.Source) (map[string][]*chart.Spec, error) {
+	all := map[string][]*chart.Spec{}
 	for _, t := range c.suite.Tables {
 		if len(t.Charts) == 0 || !drawn(t, tables) {
 			continue
 		}
-		labelled, loadErr := c.record.Labelled(t, c.rows, from)
-		if loadErr != nil {
-			return files, loadErr
+		labelled, err := c.record.Labelled(t, c.rows, from)
+		if err != nil {
+			return nil, err
 		}
 		var runs []chart.Labelled
 		for _, l := range labelled {
 			runs = append(runs, chart.Labelled{Label: l.Label, Result: l.Result})
 		}
-		o := chart.Options{Formats: c.options.ChartFormat, Names: t.Charts}
-		for _, s := range chart.SpecsOfRuns(runs, o) {
+		for _, s := range chart.SpecsOfRuns(runs, chart.Options{Names: t.Charts}) {
 			if s.NoData != "" {
 				fmt.Fprintf(c.err, "no chart: %s of table %s: %s\n", s.Name, t.Name, s.NoData)
 				continue
 			}
-			s.Title = t.Title + ": " + lowerFirst(s.Title)
+			all[t.Name] = append(all[t.Name], s)
+		}
+	}
+	return all, nil
+}
+
+// drawCharts draws charts of tables into dir: TABLE-NAME.svg and so on. A chart by itself has the title of its table, too.
+func (c *suiteRun) drawCharts(charts map[string][]*chart.Spec, dir string) (err error) {
+	for _, t := range c.suite.Tables {
+		for _, s := range charts[t.Name] {
+			alone := *s
+			alone.Title = t.Title + ": " + lowerFirst(s.Title)
 			for _, format := range c.options.ChartFormat {
-				path, drawErr := writeRunChart(dir, t.Name+"-"+s.Name+"."+format, s, format, o)
+				path, drawErr := writeRunChart(dir, t.Name+"-"+s.Name+"."+format, &alone, format)
 				if drawErr != nil {
 					err = errors.Join(err, fmt.Errorf("draw chart: %w", drawErr))
 					continue
 				}
-				files[t.Name] = append(files[t.Name], path)
 				fmt.Fprintln(c.err, "chart", path)
 			}
 		}
 	}
-	return files, err
+	return err
 }
 
 func drawn(t *suite.Table, tables []*table.Table) bool {
@@ -65,9 +73,8 @@ func lowerFirst(s string) string {
 	return strings.ToLower(s[:1]) + s[1:]
 }
 
-func writeRunChart(dir, name string, s *chart.Spec, format string, o chart.Options) (string, error) {
-	o.Names = nil // those were of charts over several runs
-	b, err := chart.Encode(s, format, o)
+func writeRunChart(dir, name string, s *chart.Spec, format string) (string, error) {
+	b, err := chart.Encode(s, format, chart.Options{})
 	if err != nil {
 		return "", err
 	}

@@ -12,6 +12,7 @@ import (
 
 	"leveret/analyze/result"
 	"leveret/cmd/internal/suite"
+	"leveret/reports/chart"
 	"leveret/reports/table"
 )
 
@@ -130,11 +131,11 @@ var tableForms = []struct {
 
 // output prints the tables, and writes them in every form, and the charts, into the suite's directory.
 func (c *suiteRun) output(tables []*table.Table) error {
-	files, err := c.drawCharts(tables, filepath.Join(c.dir, "charts"), c.record.Kept(c.dir))
-	pictures := picturesOf(files)
+	charts, err := c.charts(tables, c.record.Kept(c.dir))
+	err = errors.Join(err, c.drawCharts(charts, filepath.Join(c.dir, "charts")))
 	var endings []string
 	for _, form := range tableForms {
-		text, formErr := c.formed(form.name, tables, pictures)
+		text, formErr := c.formed(form.name, tables, charts)
 		err = errors.Join(err, formErr)
 		if form.name == c.options.Format {
 			if _, printErr := c.out.Write(text); printErr != nil {
@@ -150,11 +151,11 @@ func (c *suiteRun) output(tables []*table.Table) error {
 	return err
 }
 
-// formed is all tables in one form.
-func (c *suiteRun) formed(form string, tables []*table.Table, pictures map[string][]table.Picture) ([]byte, error) {
+// formed is all tables in one form; the page has the charts.
+func (c *suiteRun) formed(form string, tables []*table.Table, charts map[string][]*chart.Spec) ([]byte, error) {
 	var b bytes.Buffer
 	if form == "html" {
-		err := table.Page(&b, table.Document{Title: c.suite.Title, About: c.suite.About, Footer: c.record.Tool + ", " + c.dir, Tables: tables, Pictures: pictures})
+		err := c.page(&b, tables, charts)
 		return b.Bytes(), err
 	}
 	for i, t := range tables {
@@ -174,20 +175,4 @@ func (c *suiteRun) formed(form string, tables []*table.Table, pictures map[strin
 		}
 	}
 	return b.Bytes(), nil
-}
-
-// picturesOf are the drawings that the page takes in: those as SVG, by table.
-func picturesOf(files map[string][]string) map[string][]table.Picture {
-	pictures := map[string][]table.Picture{}
-	for name, paths := range files {
-		for _, path := range paths {
-			if filepath.Ext(path) != ".svg" {
-				continue
-			}
-			if b, err := os.ReadFile(path); err == nil {
-				pictures[name] = append(pictures[name], table.Picture{Name: filepath.Base(path), SVG: b})
-			}
-		}
-	}
-	return pictures
 }

@@ -24,104 +24,107 @@ const (
 	undoEach    = 50 * time.Millisecond
 )
 
-// prepare makes what a run needs: policies before queues, which they are of. Nothing that is there already is taken for the suite's
-// own, unless an earlier attempt has left it.
-func (c *suiteRun) prepare(ctx context.Context, target string, s *suite.Setup, ours bool) (undo func() error, err error) {
+// suiteConnection is how the broker shows the connections that set up and remove.
+const suiteConnection = "leveret suite"
+
+// prepare makes what a run needs: policies before queues, which they are of. What is there already is somebody's, and refused, also where
+// the run itself would make it, as it is removed after it.
+func (c *suiteRun) prepare(ctx context.Context, target string, s *suite.Setup) error {
 	if c.aims.embedded() { // it ends with the run, and what the run left behind with it
-		return func() error { return nil }, nil
+		return nil
 	}
-	ep, err := c.endpoint(target)
+	ep, api, err := c.reach(target)
 	if err != nil {
-		return nil, err
-	}
-	api, err := c.api(target, &ep)
-	if err != nil {
-		return nil, err
-	}
-	t := setupTopology(s)
-	remove := func() error {
-		left := leftBehind(t, s)
-		ctx, cancel := context.WithTimeout(context.Background(), undoTimeout+time.Duration(len(left.Queues))*undoEach)
-		defer cancel()
-		err := topology.Remove(ctx, ep, "leveret suite", left)
-		for _, p := range s.Policies {
-			err = errors.Join(err, deletePolicy(ctx, api, ep.VHost, p.Name))
-		}
 		return err
 	}
-	if ours {
-		if err := remove(); err != nil {
-			return nil, fmt.Errorf("what an earlier attempt left: %w", err)
-		}
+	if err := refuseForeign(ctx, ep, s); err != nil {
+		return err
 	}
-	if err := c.declare(ctx, ep, api, s, t); err != nil {
-		return nil, err
-	}
-	return remove, nil
-}
-
-// declare makes it all; on an error it removes again what it has made.
-func (c *suiteRun) declare(ctx context.Context, ep loadcore.Endpoint, api *management.Client, s *suite.Setup, t *manifest.Topology) (err error) {
 	var made []string
-	declared := false
-	defer func() {
-		if err == nil {
-			return
-		}
-		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), undoTimeout+time.Duration(len(t.Queues))*undoEach)
-		defer cancel()
-		if declared {
-			err = errors.Join(err, topology.Remove(ctx, ep, "leveret suite", t))
-		}
-		for _, name := range made {
-			err = errors.Join(err, deletePolicy(ctx, api, ep.VHost, name))
-		}
-	}()
 	for _, p := range s.Policies {
-		if err := putPolicy(ctx, api, ep.VHost, &p); err != nil {
-			return err
+		if err = putPolicy(ctx, api, ep.VHost, &p); err != nil {
+			break
 		}
 		made = append(made, p.Name)
 	}
-	if len(t.Queues)+len(t.Exchanges) == 0 {
+	t := setupTopology(s)
+	if err == nil && len(t.Queues)+len(t.Exchanges) > 0 {
+		err = declareOnly(ctx, ep, t)
+	} else {
+		t = &manifest.Topology{}
+	}
+	if err == nil {
 		return nil
 	}
-	if err := declareNew(ctx, ep, s, t); err != nil {
-		return err
+	if left := c.removeAll(ep, api, t, made); left != nil {
+		err = errors.Join(err, suite.ErrLeft, left)
 	}
-	declared = true
-	return declareOnly(ctx, ep, t)
+	return err
 }
 
-// declareNew declares exchanges, and the first and last queue of each kind, and finds out whether they were there before. To ask that
-// of each of many queues would take a channel each, and a line of the broker's log. What it has made it removes on an error.
-func declareNew(ctx context.Context, ep loadcore.Endpoint, s *suite.Setup, t *manifest.Topology) (err error) {
-	first := &manifest.Topology{Predeclared: true, Exchanges: t.Exchanges}
-	at := 0
-	for _, q := range s.Queues {
-		n := len(q.Names())
-		first.Queues = append(first.Queues, t.Queues[at])
-		if n > 1 {
-			first.Queues = append(first.Queues, t.Queues[at+n-1])
-		}
-		at += n
+// remove removes what a run needed, and what it has declared itself and left behind.
+func (c *suiteRun) remove(target string, s *suite.Setup) error {
+	if c.aims.embedded() {
+		return nil
 	}
-	defer func() {
-		if err != nil {
-			err = errors.Join(err, topology.Remove(context.WithoutCancel(ctx), ep, "leveret suite", first))
-		}
-	}()
-	if err := declareOnly(ctx, ep, first); err != nil {
+	ep, api, err := c.reach(target)
+	if err != nil {
 		return err
 	}
-	for _, q := range first.Queues {
-		if !q.Declare {
-			return fmt.Errorf("queue %q is there already: the suite would use and delete it; delete it, or use another virtual host", q.Name)
+	var policies []string
+	for _, p := range s.Policies {
+		policies = append(policies, p.Name)
+	}
+	return c.removeAll(ep, api, leftBehind(setupTopology(s), s), policies)
+}
+
+func (c *suiteRun) removeAll(ep loadcore.Endpoint, api *management.Client, t *manifest.Topology, policies []string) (err error) {
+	ctx, cancel := context.WithTimeout(context.Background(), undoTimeout+time.Duration(len(t.Queues))*undoEach)
+	defer cancel()
+	if len(t.Queues)+len(t.Exchanges) > 0 {
+		err = topology.Remove(ctx, ep, suiteConnection, t)
+	}
+	for _, name := range policies {
+		err = errors.Join(err, deletePolicy(ctx, api, ep.VHost, name))
+	}
+	return err
+}
+
+// refuseForeign looks whether what will be removed is there before the run: exchanges, and the first and the last queue of each kind, as
+// the broker logs each look that finds nothing.
+func refuseForeign(ctx context.Context, ep loadcore.Endpoint, s *suite.Setup) error {
+	look := &manifest.Topology{}
+	for _, q := range slices.Concat(s.Queues, s.RemoveQueues) {
+		names := q.Names()
+		for _, name := range slices.Compact([]string{names[0], names[len(names)-1]}) {
+			look.Queues = append(look.Queues, manifest.Queue{Name: name, Declare: true})
 		}
 	}
-	for i, want := range s.Exchanges {
-		if is := t.Exchanges[i].Type; is != "" && is != want.Type {
-			return fmt.Errorf("exchange %q is there already, and is %s, not %s: delete it, or use another virtual host", want.Name, is, want.Type)
+	names := slices.Clone(s.RemoveExchanges)
+	for _, e := range s.Exchanges {
+		names = append(names, e.Name)
+	}
+	slices.Sort(names)
+	for _, name := range slices.Compact(names) {
+		look.Exchanges = append(look.Exchanges, manifest.Exchange{Name: name, Declare: true})
+	}
+	if len(look.Queues)+len(look.Exchanges) == 0 {
+		return nil
+	}
+	if err := topology.Look(ctx, ep, suiteConnection, look); err != nil {
+		return err
+	}
+	foreign := func(what, name string) error {
+		return fmt.Errorf("%s %q is there already: the suite would use and delete it; delete it, or use another virtual host (what an interrupted suite has left, its --resume removes)", what, name)
+	}
+	for _, q := range look.Queues {
+		if !q.Declare {
+			return foreign("queue", q.Name)
+		}
+	}
+	for _, e := range look.Exchanges {
+		if !e.Declare {
+			return foreign("exchange", e.Name)
 		}
 	}
 	return nil
@@ -129,7 +132,7 @@ func declareNew(ctx context.Context, ep loadcore.Endpoint, s *suite.Setup, t *ma
 
 // declareOnly declares, and leaves it there.
 func declareOnly(ctx context.Context, ep loadcore.Endpoint, t *manifest.Topology) error {
-	session, err := topology.Declare(ctx, ep, "leveret suite", t)
+	session, err := topology.Declare(ctx, ep, suiteConnection, t)
 	if err != nil {
 		return err
 	}
@@ -195,6 +198,14 @@ func (c *suiteRun) endpoint(target string) (loadcore.Endpoint, error) {
 		return loadcore.Endpoint{}, err
 	}
 	return r.endpoints[0], nil
+}
+
+// reach is where a target is, over AMQP and, where it has an address, its management API.
+func (c *suiteRun) reach(target string) (ep loadcore.Endpoint, api *management.Client, err error) {
+	if ep, err = c.endpoint(target); err == nil {
+		api, err = c.api(target, &ep)
+	}
+	return ep, api, err
 }
 
 // api is the management API of a target, nil without an address. A user that its address does not name is the one of AMQP.

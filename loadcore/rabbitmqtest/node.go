@@ -40,15 +40,16 @@ type Node struct {
 
 // Launch starts one node outside a test; the caller ends it with Close. Tests use Start.
 func Launch(ctx context.Context, o Options) (*Node, error) {
-	nodes, err := launch(ctx, 1, o)
+	nodes, err := LaunchCluster(ctx, 1, o)
 	if err != nil {
 		return nil, err
 	}
 	return nodes[0], nil
 }
 
-// launch starts the nodes of a rig: the first alone, then the others, which join it.
-func launch(ctx context.Context, count int, o Options) ([]*Node, error) {
+// LaunchCluster starts the nodes of a cluster outside a test: the first alone, then the others, which join it. Closing the first one
+// ends all of them. Fixed ports in the options are for single nodes.
+func LaunchCluster(ctx context.Context, count int, o Options) ([]*Node, error) {
 	find := Find
 	if o.RabbitMQ4 {
 		find = Find4

@@ -80,7 +80,7 @@ func Start(t testing.TB, o Options) *Node {
 // StartCluster returns nodes of the test's own that form a cluster. Fixed ports in the options are for single nodes.
 func StartCluster(t testing.TB, size int, o Options) []*Node {
 	t.Helper()
-	nodes, err := launch(context.Background(), size, o)
+	nodes, err := LaunchCluster(context.Background(), size, o)
 	if err != nil {
 		t.Fatal(err)
 	}

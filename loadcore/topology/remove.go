@@ -18,6 +18,11 @@ const removeTimeout = 5 * time.Minute
 // Remove deletes the queues and exchanges of t that have Declare set, with what is in them; what is not there is no error. It
 // connects by itself, so that it works where the session that declared has gone. Cancelling ctx ends it at any point.
 func Remove(ctx context.Context, ep loadcore.Endpoint, connectionName string, t *manifest.Topology) error {
+	return once(ctx, ep, connectionName, "removing the topology", t, (*declarer).remove)
+}
+
+// once does something to the topology over a connection of its own.
+func once(ctx context.Context, ep loadcore.Endpoint, connectionName, what string, t *manifest.Topology, do func(*declarer) error) error {
 	conn, sock, err := connect(ctx, ep, connectionName)
 	if err != nil {
 		return err
@@ -29,15 +34,47 @@ func Remove(ctx context.Context, ep loadcore.Endpoint, connectionName string, t 
 	defer stop()
 	d := newDeclarer(t)
 	d.conn = conn
-	if err := d.remove(); err != nil {
+	if err := do(d); err != nil {
 		_ = conn.CloseDeadline(time.Now().Add(closeTimeout))
 		if ctx.Err() != nil {
 			err = context.Cause(ctx)
 		}
-		return fmt.Errorf("removing the topology: %w", err)
+		return fmt.Errorf("%s: %w", what, err)
 	}
 	if err := conn.CloseDeadline(time.Now().Add(closeTimeout)); err != nil && !errors.Is(err, amqp.ErrClosed) {
-		return fmt.Errorf("closing the connection that removed the topology: %w", err)
+		return fmt.Errorf("%s: closing the connection: %w", what, err)
+	}
+	return nil
+}
+
+// Look finds out which of the queues and exchanges of t are there, and clears their Declare; nothing is declared. Those without
+// Declare, and built-in exchanges, are not looked for. The broker notes each look that finds nothing in its log.
+func Look(ctx context.Context, ep loadcore.Endpoint, connectionName string, t *manifest.Topology) error {
+	return once(ctx, ep, connectionName, "looking for queues and exchanges", t, (*declarer).look)
+}
+
+func (d *declarer) look() error {
+	for i := range d.topology.Queues {
+		q := &d.topology.Queues[i]
+		if !q.Declare {
+			continue
+		}
+		if _, err := d.ready(q.Name); err == nil {
+			q.Declare = false
+		} else if !isNotFound(err) {
+			return fmt.Errorf("queue %q: %w", q.Name, err)
+		}
+	}
+	for i := range d.topology.Exchanges {
+		e := &d.topology.Exchanges[i]
+		if !e.Declare || builtIn(e.Name) {
+			continue
+		}
+		if err := d.lookForExchange(e.Name); err == nil {
+			e.Declare = false
+		} else if !isNotFound(err) {
+			return fmt.Errorf("exchange %q: %w", e.Name, err)
+		}
 	}
 	return nil
 }

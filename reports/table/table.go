@@ -1,4 +1,4 @@
-// Package table lays out figures of many runs: as text, Markdown, CSV, LaTeX and HTML.
+// Package table lays out figures of many runs: as text, Markdown, CSV and LaTeX.
 //
 // A Table is plain values, each with what is known of it: a number, a bound from below, the span over repeated runs, or nothing
 // and a word for why. How many digits a column shows is decided for the column as a whole, so that it can be read down; CSV has all
@@ -37,6 +37,8 @@ type Column struct {
 	Percent bool
 	// Count: numbers are whole.
 	Count bool
+	// Verdict: cells are verdicts of runs, each with its reason behind it.
+	Verdict bool
 }
 
 // Cell is one value.
@@ -55,8 +57,8 @@ func Number(v float64) Cell { return Cell{Value: &v} }
 // none stands where there is nothing.
 const none = "-"
 
-// title is the head with its unit.
-func (c *Column) title() string {
+// Title is the head with its unit.
+func (c *Column) Title() string {
 	if c.Unit == "" {
 		return c.Head
 	}
@@ -66,9 +68,9 @@ func (c *Column) title() string {
 // full names the column where groups have no line of their own.
 func (c *Column) full() string {
 	if c.Group == "" || c.Group == c.Head {
-		return c.title()
+		return c.Title()
 	}
-	return c.Group + ", " + c.title()
+	return c.Group + ", " + c.Title()
 }
 
 // decimals of a column: so many that its least value has three significant digits, at most three, and none from 100 up.
@@ -164,6 +166,12 @@ func (t *Table) eachGroup(f func(from, to int, group string)) {
 		f(from, to, t.Columns[from].Group)
 		from = to
 	}
+}
+
+// Shown is the table as people read it, and its cells as texts, by row: a Block has a line for each figure.
+func (t *Table) Shown() (shown *Table, texts [][]string) {
+	t = t.shown()
+	return t, t.texts()
 }
 
 // shown is the table as people read it: a block has its columns as lines, and those that share a group on one line.

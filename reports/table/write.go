@@ -3,7 +3,6 @@ package table
 import (
 	"encoding/csv"
 	"fmt"
-	"html"
 	"io"
 	"strconv"
 	"strings"
@@ -32,7 +31,7 @@ func Text(w io.Writer, t *Table) error {
 	texts := t.texts()
 	widths := make([]int, len(t.Columns))
 	for c := range t.Columns {
-		widths[c] = uniseg.StringWidth(printable(t.Columns[c].title()))
+		widths[c] = uniseg.StringWidth(printable(t.Columns[c].Title()))
 		for r := range texts {
 			texts[r][c] = printable(texts[r][c])
 			widths[c] = max(widths[c], uniseg.StringWidth(texts[r][c]))
@@ -55,7 +54,7 @@ func Text(w io.Writer, t *Table) error {
 		}
 		b.WriteString(strings.TrimRight("  "+strings.Join(parts, "  "), " ") + "\n")
 	}
-	line(func(c int) string { return printable(t.Columns[c].title()) })
+	line(func(c int) string { return printable(t.Columns[c].Title()) })
 	line(func(c int) string { return strings.Repeat("-", widths[c]) })
 	for r := range texts {
 		line(func(c int) string { return texts[r][c] })
@@ -203,7 +202,7 @@ func LaTeX(w io.Writer, t *Table) error {
 	}
 	var heads []string
 	for i := range t.Columns {
-		heads = append(heads, t.Columns[i].title())
+		heads = append(heads, t.Columns[i].Title())
 	}
 	row(heads)
 	b.WriteString("\\midrule\n")
@@ -215,44 +214,6 @@ func LaTeX(w io.Writer, t *Table) error {
 		fmt.Fprintf(&b, "\n\\smallskip\\noindent\\footnotesize %s\n", latexSafe(printable(n)))
 	}
 	b.WriteString("\\end{table}\n")
-	_, err := io.WriteString(w, b.String())
-	return err
-}
-
-// HTML writes the table as a part of a page: a section with heading, table and notes.
-func HTML(w io.Writer, t *Table) error {
-	t = t.shown()
-	var b strings.Builder
-	e := func(s string) string { return html.EscapeString(printable(s)) }
-	fmt.Fprintf(&b, "<section>\n<h2>%s</h2>\n<div class=\"scroll\"><table>\n<thead>\n", e(t.Title))
-	if t.grouped() {
-		b.WriteString("<tr>")
-		t.eachGroup(func(from, to int, group string) { fmt.Fprintf(&b, "<th colspan=\"%d\">%s</th>", to-from, e(group)) })
-		b.WriteString("</tr>\n")
-	}
-	class := func(c int) string {
-		if t.Columns[c].Text {
-			return ` class="text"`
-		}
-		return ` class="number"`
-	}
-	b.WriteString("<tr>")
-	for c := range t.Columns {
-		fmt.Fprintf(&b, "<th%s>%s</th>", class(c), e(t.Columns[c].title()))
-	}
-	b.WriteString("</tr>\n</thead>\n<tbody>\n")
-	for _, row := range t.texts() {
-		b.WriteString("<tr>")
-		for c, cell := range row {
-			fmt.Fprintf(&b, "<td%s>%s</td>", class(c), e(cell))
-		}
-		b.WriteString("</tr>\n")
-	}
-	b.WriteString("</tbody>\n</table></div>\n")
-	for _, n := range t.Notes {
-		fmt.Fprintf(&b, "<p>%s</p>\n", e(n))
-	}
-	b.WriteString("</section>\n")
 	_, err := io.WriteString(w, b.String())
 	return err
 }

@@ -40,7 +40,7 @@ func NewSuite(redactURI redactor) (*Set, *Suite) {
 		{Name: "management-uri", Arg: "[TARGET=]URI", Group: groupBroker, Redact: redactTarget(redactUserInfo), value: byTarget(&s.ManagementURIs), Help: "its management API, for policies, and for the broker's side of the runs; also LEVERET_MANAGEMENT_URI and LEVERET_MANAGEMENT_URI_TARGET"},
 		{Name: "capture", Arg: "DIR", Group: groupRecord, value: text(&s.Capture, ""), Help: "directory to record into, refused if it holds something; without it one below captures, named after the suite"},
 		{Name: "format", Arg: "FORMAT", Group: groupReport, value: choice(&s.Format, "text", "text", "markdown", "csv", "latex", "html"), Help: "form of the tables on stdout: text, markdown, csv, latex or html; the directory gets all of them"},
-		{Name: "chart-format", Arg: "FORMAT,...", Group: groupReport, value: choices(&s.ChartFormat, "png,svg", "svg", "png", "pdf", "eps", "tex"), Help: "formats of the charts: svg, png, pdf, eps, tex; the page takes those that are svg"},
+		{Name: "chart-format", Arg: "FORMAT,...", Group: groupReport, value: choices(&s.ChartFormat, "png,svg", "svg", "png", "pdf", "eps", "tex"), Help: "formats of the charts: svg, png, pdf, eps, tex; the page has them anyhow"},
 		{Name: "quiet", Group: groupReport, value: toggle(&s.Quiet, false), Help: "no lines of progress"},
 	}), s
 }

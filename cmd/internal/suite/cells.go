@@ -12,7 +12,7 @@ import (
 
 // columns of the table that a column of the suite becomes: what was measured, what was published, and one by the other.
 func (c *Column) columns() []table.Column {
-	out := table.Column{Group: c.Group, Head: c.Head, Unit: c.Unit, Percent: c.Change, Count: c.isCount(), Text: c.isText()}
+	out := table.Column{Group: c.Group, Head: c.Head, Unit: c.Unit, Percent: c.Change, Count: c.isCount(), Text: c.isText(), Verdict: c.Figure == figureVerdict}
 	if c.Change {
 		out.Unit = "%"
 	}

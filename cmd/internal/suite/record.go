@@ -106,6 +106,9 @@ func IsSuite(dir string) bool {
 func Load(dir string) (*Record, *Suite, error) {
 	path := filepath.Join(dir, RecordName)
 	text, err := os.ReadFile(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil, fmt.Errorf("%s holds no %s: give the directory that a suite recorded into, which it names when it begins and ends", dir, RecordName)
+	}
 	if err != nil {
 		return nil, nil, err
 	}
@@ -190,11 +193,14 @@ func (r *Record) run(id string) *Run {
 	return nil
 }
 
-// Failures say, a line each, which runs failed, and why.
+// Failures say, a line each, which runs failed, and why, and what is left of them on a broker.
 func (r *Record) Failures() (lines []string) {
 	for _, run := range r.Runs {
 		if run.State == Failed {
 			lines = append(lines, fmt.Sprintf("failed: %s [%s]: %s", run.Title, run.ID, run.Reason))
+		}
+		if run.SetUp {
+			lines = append(lines, fmt.Sprintf("left behind: what %s [%s] needed could not be removed from the broker: --resume tries again", run.Title, run.ID))
 		}
 	}
 	return lines
@@ -258,10 +264,10 @@ func (s *Setup) describe(queues int) string {
 	return strings.Join(parts, ", ")
 }
 
-// Finished: everything was run that can be.
+// Finished: everything was run that can be, and nothing of it is left on a broker.
 func (r *Record) Finished(rows []*Row) bool {
 	for _, run := range r.Runs {
-		if run.State != Done {
+		if run.State != Done || run.SetUp {
 			return false
 		}
 	}

@@ -23,18 +23,22 @@ type Runner struct {
 	Program []string
 	// Environ is the environment of a run against a target. It may hold secrets; nothing of it is recorded or shown.
 	Environ func(target string) []string
-	// Prepare makes what a run needs; undo removes it again. ours: an earlier attempt may have left it behind. On an error nothing
-	// is left.
-	Prepare func(ctx context.Context, target string, s *Setup, ours bool) (undo func() error, err error)
+	// Prepare makes what a run needs. On an error nothing of it is there, unless it is an ErrLeft.
+	Prepare func(ctx context.Context, target string, s *Setup) error
+	// Remove removes what a run needed, and what it has left behind itself; what is not there is no error.
+	Remove func(target string, s *Setup) error
 	// Judge says why a row can't be run against the broker of its target; "" where it can.
 	Judge func(row *Row) string
 	// Progress is told how it goes.
 	Progress Progress
 
-	pausing bool           // a run was before
-	left    []func() error // what could not be removed after a run; the next one tries again
+	pausing bool   // a run was before
+	left    []*Run // what they needed could not be removed yet; the next one tries again
 	tally   tally
 }
+
+// ErrLeft is among the errors of Prepare: some of what it had made is still there.
+var ErrLeft = errors.New("what was made could not be removed again")
 
 // Progress shows how a suite goes.
 type Progress interface {
@@ -56,6 +60,11 @@ const (
 func (r *Runner) Run(ctx context.Context) error {
 	r.Record.Attach(r.Rows)
 	for _, run := range r.Record.Runs {
+		if run.SetUp && run.row != nil && r.Record.Brokers[run.Target].Down == "" {
+			r.left = append(r.left, run) // by a process that was interrupted, or killed
+		}
+	}
+	for _, run := range r.Record.Runs {
 		if run.Probe != nil || run.Fraction > 0 {
 			continue // its search comes to it
 		}
@@ -70,7 +79,8 @@ func (r *Runner) Run(ctx context.Context) error {
 			}
 		}
 	}
-	return r.tidy()
+	r.tidy("") // what is still there stands in the record
+	return r.Record.Save(r.Dir)
 }
 
 // one runs a run that was not run yet.
@@ -163,15 +173,14 @@ func (r *Runner) process(ctx context.Context, run *Run) (err error) {
 		return err
 	}
 	defer log.Close()
-	if err := r.tidy(); err != nil {
-		return err
+	if err := r.tidy(run.Target); err != nil {
+		return fmt.Errorf("what an earlier run needed can't be removed: %w", err)
 	}
 	if !run.row.Setup.Empty() {
-		undo, err := r.setUp(ctx, run)
-		if err != nil {
+		if err := r.setUp(ctx, run); err != nil {
 			return err
 		}
-		defer undo()
+		defer r.cleanUp(run)
 	}
 	var results []*result.Result
 	limit := unlimited
@@ -209,43 +218,51 @@ func (r *Runner) process(ctx context.Context, run *Run) (err error) {
 	return nil
 }
 
-// setUp makes what a run needs, and gives what removes it. That it is there is recorded before it is made, so that a suite that was
-// killed knows its own when it goes on.
-func (r *Runner) setUp(ctx context.Context, run *Run) (undo func(), err error) {
-	ours := run.SetUp
+// setUp makes what a run needs. That it is there is recorded before it is made, so that a suite that was killed knows its own when it
+// goes on.
+func (r *Runner) setUp(ctx context.Context, run *Run) error {
 	run.SetUp = true
 	if err := r.Record.Save(r.Dir); err != nil {
-		return nil, err
-	}
-	r.Progress.Status("set-up of " + run.Title)
-	remove, err := r.Prepare(ctx, run.Target, &run.row.Setup, ours)
-	if err != nil {
-		run.SetUp = false
-		return nil, fmt.Errorf("set-up: %w", err)
-	}
-	clean := func() error {
-		err := remove()
-		run.SetUp = err != nil
 		return err
 	}
-	return func() {
-		r.Progress.Status("removal of what " + run.Title + " needed")
-		if err := clean(); err != nil {
-			r.Progress.Line("  what was set up could not be removed yet: " + oneLine(err.Error()))
-			r.left = append(r.left, clean)
+	r.Progress.Status("set-up of " + run.Title)
+	if err := r.Prepare(ctx, run.Target, &run.row.Setup); err != nil {
+		if run.SetUp = errors.Is(err, ErrLeft); run.SetUp {
+			r.left = append(r.left, run)
 		}
-	}, nil
-}
-
-// tidy removes what earlier runs could not remove: it would be in the way.
-func (r *Runner) tidy() error {
-	for len(r.left) > 0 {
-		if err := r.left[0](); err != nil {
-			return fmt.Errorf("what an earlier run needed can't be removed: %w", err)
-		}
-		r.left = r.left[1:]
+		return fmt.Errorf("set-up: %w", err)
 	}
 	return nil
+}
+
+// cleanUp removes what a run needed, however it went.
+func (r *Runner) cleanUp(run *Run) {
+	r.Progress.Status("removal of what " + run.Title + " needed")
+	if err := r.Remove(run.Target, &run.row.Setup); err != nil {
+		r.Progress.Line("  what was set up could not be removed yet: " + oneLine(err.Error()))
+		r.left = append(r.left, run)
+		return
+	}
+	run.SetUp = false
+}
+
+// tidy removes what earlier runs against the target ("": any) could not remove: it would be in the way.
+func (r *Runner) tidy(target string) (err error) {
+	still := r.left[:0]
+	for _, run := range r.left {
+		if target != "" && run.Target != target {
+			still = append(still, run)
+			continue
+		}
+		if removal := r.Remove(run.Target, &run.row.Setup); removal != nil {
+			err = errors.Join(err, removal)
+			still = append(still, run)
+			continue
+		}
+		run.SetUp = false
+	}
+	r.left = still
+	return err
 }
 
 func asserts(all []string) (args []string) {

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"strings"
 
 	"leveret/analyze/result"
 	"leveret/reports/table"
@@ -266,9 +267,27 @@ func tableVerdict(t *Table, lines []*line) string {
 		}
 	}
 	if wrong == 0 {
-		return fmt.Sprintf("PASS: %s: %d of %d", t.Verdict, good, good)
+		return fmt.Sprintf("PASS: %s: %d of %d rows have passed", t.Verdict, good, good)
 	}
-	return fmt.Sprintf("FAIL: not %s: %d of %d", t.Verdict, good, good+wrong)
+	return fmt.Sprintf("FAIL: it is not shown that %s: %d of %d rows have passed", t.Verdict, good, good+wrong)
+}
+
+// Unproved say, a line each, which tables have a verdict that is not PASS. Attach has been called.
+func (r *Record) Unproved(rows []*Row, from Source) (texts []string, err error) {
+	for _, set := range byTable(rows) {
+		t := set[0].Table
+		if t.Verdict == "" {
+			continue
+		}
+		lines, err := r.lines(set, from)
+		if err != nil {
+			return nil, err
+		}
+		if text := tableVerdict(t, lines); !strings.HasPrefix(text, string(result.Pass)) {
+			texts = append(texts, t.title()+": "+text)
+		}
+	}
+	return texts, nil
 }
 
 // passed: every run of the row was run, and proved that all is well.

@@ -98,6 +98,30 @@ func TestSearchTable(t *testing.T) {
 	}
 }
 
+// A table with a verdict has passed only where each of its rows was run and has passed.
+func TestTableVerdict(t *testing.T) {
+	s, rows := planned(t, "tables: [{name: h, title: Health, verdict: it is well, rows: [{name: a}, {name: b, options: {size: 99}}], columns: [{figure: sent}]}]", Changes{})
+	for _, c := range []struct {
+		states [2]State
+		second result.Verdict
+		want   string
+	}{
+		{[2]State{Done, Done}, result.Pass, ""},
+		{[2]State{Done, Done}, result.Inconclusive, "Health: FAIL: it is not shown that it is well: 1 of 2 rows have passed"},
+		{[2]State{Done, LeftOut}, "", "Health: FAIL: it is not shown that it is well: 1 of 2 rows have passed"},
+		{[2]State{Failed, Planned}, "", "Health: FAIL: it is not shown that it is well: 0 of 2 rows have passed"},
+	} {
+		r := s.NewRecord(rows, Changes{}, nil, "")
+		r.Attach(rows)
+		verdict := map[*Run]result.Verdict{r.Runs[0]: result.Pass, r.Runs[1]: c.second}
+		r.Runs[0].State, r.Runs[1].State = c.states[0], c.states[1]
+		got, err := r.Unproved(rows, func(run *Run) ([]*result.Result, error) { return []*result.Result{{Verdict: verdict[run]}}, nil })
+		if err != nil || strings.Join(got, "\n") != c.want {
+			t.Errorf("%v: %q, %v, want %q", c.states, got, err, c.want)
+		}
+	}
+}
+
 // What was due and was not sent, or sent and not received in time, is not kept; nor a bound that is not met.
 func TestKeeps(t *testing.T) {
 	s := &Search{Keep: 99, Bound: []string{"p99(delivery.response) < 50ms"}, Backlog: 1000}

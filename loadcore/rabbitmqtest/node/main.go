@@ -1,4 +1,4 @@
-// Command node runs a private RabbitMQ node in the foreground, for trying things, until Ctrl-C or SIGTERM:
+// Command node runs a private RabbitMQ node, or a cluster of them, in the foreground, for trying things, until Ctrl-C or SIGTERM:
 //
 //	go run ./loadcore/rabbitmqtest/node
 //
@@ -31,6 +31,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	port := flags.Int("port", 0, "AMQP port (0: a free one)")
 	management := flags.Int("management-port", 0, "port of the management plugin (0: a free one)")
 	four := flags.Bool("4", false, "RabbitMQ 4, as make rabbitmq4 lays it")
+	nodes := flags.Int("nodes", 1, "nodes of a cluster, 1 to 7; more than one take free ports")
 	tls := flags.Bool("tls", false, "listen for TLS as well, with certificates made for this node")
 	if err := flags.Parse(args); err != nil {
 		return 2
@@ -38,13 +39,21 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	if *check {
 		return find(stdout, stderr)
 	}
+	if *nodes < 1 || *nodes > 7 || *nodes > 1 && *port+*management > 0 {
+		fmt.Fprintf(stderr, "-nodes=%d: must be 1 to 7, and more than one take no -port and -management-port\n", *nodes)
+		return 2
+	}
 	fmt.Fprintln(stderr, "starting RabbitMQ ...")
-	node, err := rabbitmqtest.Launch(ctx, rabbitmqtest.Options{Port: *port, ManagementPort: *management, TLS: *tls, RabbitMQ4: *four})
+	all, err := rabbitmqtest.LaunchCluster(ctx, *nodes, rabbitmqtest.Options{Port: *port, ManagementPort: *management, TLS: *tls, RabbitMQ4: *four})
 	if err != nil {
 		fmt.Fprintln(stderr, err)
 		return 1
 	}
-	describe(stdout, node, *tls)
+	node := all[0]
+	for _, n := range all {
+		describe(stdout, n, *tls)
+	}
+	fmt.Fprintf(stdout, "Ctrl-C stops it and removes its data; or: kill %d\n", os.Getpid())
 	select {
 	case <-ctx.Done():
 		fmt.Fprintln(stderr, "\nstopping RabbitMQ ...")
@@ -83,5 +92,4 @@ func describe(w io.Writer, node *rabbitmqtest.Node, tls bool) {
 		fmt.Fprintln(w, "CA:        ", node.CACert())
 	}
 	fmt.Fprintln(w, "management:", node.ManagementURL(), "user", node.User(), "password", node.Password())
-	fmt.Fprintf(w, "Ctrl-C stops it and removes its data; or: kill %d\n", os.Getpid())
 }

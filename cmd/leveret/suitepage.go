@@ -1,0 +1,74 @@
+package main
+
+import (
+	"cmp"
+	"io"
+	"strings"
+
+	"leveret/analyze/result"
+	"leveret/reports"
+	"leveret/reports/chart"
+	"leveret/reports/table"
+)
+
+// page writes the tables with their charts as one page.
+func (c *suiteRun) page(w io.Writer, tables []*table.Table, charts map[string][]*chart.Spec) error {
+	x := &reports.Page{
+		Title: cmp.Or(c.suite.Title, c.suite.Name), Subtitle: "Begun " + c.record.Started.UTC().Format("2006-01-02 15:04:05") + " UTC",
+		Footer: "Made by " + c.record.Tool + "; " + c.dir, Lead: "What was run", DarkColors: darkColors(), Tiles: verdictTiles(tables),
+	}
+	if c.suite.Source != "" {
+		x.Subtitle += "; after " + c.suite.Source
+	}
+	if about := strings.Join(strings.Fields(c.suite.About), " "); about != "" {
+		x.Sections = append(x.Sections, reports.PageSection{Text: []string{about}})
+	}
+	for _, t := range tables {
+		drawn, err := pageCharts(charts[t.Name])
+		if err != nil {
+			return err
+		}
+		for i := range drawn {
+			drawn[i].Name = t.Name + "-" + drawn[i].Name
+		}
+		x.Sections = append(x.Sections, reports.PageSection{Title: t.Title, Tables: []reports.PageTable{pageTable(t)}, Charts: drawn})
+	}
+	return reports.WritePage(w, x)
+}
+
+// pageTable is a table over many runs as pages take it.
+func pageTable(t *table.Table) reports.PageTable {
+	shown, texts := t.Shown()
+	x := reports.PageTable{Rows: texts, Keys: shown.Keys, Fixed: t.Block, Notes: t.Notes}
+	for _, c := range shown.Columns {
+		x.Columns = append(x.Columns, reports.PageColumn{Group: c.Group, Head: cmp.Or(c.Title(), "figure"), Left: c.Text, Judged: c.Verdict})
+	}
+	return x
+}
+
+// verdictTiles say how many rows have passed, and how many have not; of tables without verdicts nothing.
+func verdictTiles(tables []*table.Table) (tiles []reports.PageTile) {
+	counts, rest := map[string]int64{}, int64(0)
+	for _, t := range tables {
+		for i := range t.Columns {
+			if !t.Columns[i].Verdict {
+				continue
+			}
+			for _, row := range t.Rows {
+				word, _, _ := strings.Cut(row[i].Text, " ")
+				counts[word]++
+				rest++
+			}
+		}
+	}
+	for _, v := range []result.Verdict{result.Pass, result.Inconclusive, result.Fail} {
+		if n := counts[string(v)]; n > 0 {
+			tiles = append(tiles, reports.PageTile{Name: "rows with verdict " + string(v), Value: result.Group(n), Bad: v == result.Fail})
+			rest -= n
+		}
+	}
+	if rest > 0 {
+		tiles = append(tiles, reports.PageTile{Name: "rows without a result", Value: result.Group(rest), Bad: true})
+	}
+	return tiles
+}
