@@ -32,7 +32,35 @@ type effect struct {
 	lost   int64 // on the common clock
 	before int64 // the last answer or delivery before it
 	after  int64 // the first one after it
-	late   int64 // the last message sent late after it, and before the next loss
+	// late has, by the second since the loss, when the last message in it was sent late, before the next loss; event.None: none was.
+	late []int64
+}
+
+// mostLate bounds late: an hour.
+const mostLate = 3600
+
+// noteLate takes a message that was sent late. Those of several producers come in no order.
+func (x *effect) noteLate(at int64) {
+	n := int((at - x.lost) / calmNS)
+	if n >= mostLate {
+		return
+	}
+	for len(x.late) <= n {
+		x.late = append(x.late, event.None)
+	}
+	x.late[n] = max(x.late[n], at)
+}
+
+// caughtUp is when the last message was sent late before the first second after the recovery in which none was.
+func (x *effect) caughtUp(recovered int64) (last int64) {
+	last = event.None
+	for n, at := range x.late {
+		if at == event.None && x.lost+int64(n)*calmNS > recovered {
+			break
+		}
+		last = max(last, at)
+	}
+	return last
 }
 
 // recovered names a loss by when it was recovered, which rows and manifest tell alike; event.None: it was not.
@@ -61,7 +89,7 @@ func (e *effects) capture(c *source) captureEffects {
 	for i := range m.Outcome.Recoveries {
 		r := &m.Outcome.Recoveries[i]
 		p := site{c.index, uint32(r.Connection), laneNumber(r.Producer), laneNumber(r.Consumer)}
-		x := &effect{Recovery: r, lost: r.LostNS + c.shift, before: event.None, after: event.None, late: event.None}
+		x := &effect{Recovery: r, lost: r.LostNS + c.shift, before: event.None, after: event.None}
 		at := r.RecoveredNS
 		if at != event.None {
 			at += c.shift
@@ -151,7 +179,7 @@ func (e *effects) sends(s *integrity.SendRows) {
 		}
 		lane(e.captures[s.Capture].producers, s.Producer[i]).each(at, func(last, _ *effect) {
 			if last != nil {
-				last.late = max(last.late, at)
+				last.noteLate(at)
 			}
 		})
 	}
@@ -198,11 +226,11 @@ func (e *effects) of(p site, x *result.Outage) {
 	if at == event.None {
 		return
 	}
-	if found.late != event.None {
-		x.CaughtUpNS = &found.late
-		after := max(found.late-at, 0)
+	late := found.caughtUp(at)
+	if x.CaughtUpNS = known(late); late != event.None {
+		after := max(late-at, 0)
 		x.CatchUpNS = &after
 	}
-	last := max(at, found.after, found.late)
+	last := max(at, found.after, late)
 	x.LastEffectNS = &last
 }

@@ -13,7 +13,7 @@ func (a *analysis) episodes(down []result.Span) (all []result.Episode) {
 		if i+1 < len(down) {
 			next = down[i+1].FromNS
 		}
-		late := a.lastLate(s.FromNS, next)
+		late := a.course.movement.caughtUp(s.FromNS, s.ToNS, next)
 		if n := len(all); n > 0 && all[n-1].CaughtUpNS != nil && s.FromNS-*all[n-1].CaughtUpNS < result.CatchUpNS {
 			all[n-1].LastNS, all[n-1].CaughtUpNS = s.ToNS, known(late)
 			continue
@@ -26,14 +26,18 @@ func (a *analysis) episodes(down []result.Span) (all []result.Episode) {
 	return all
 }
 
-// lastLate is when the last message was sent late, from a time on and before another; event.None: none was.
-func (a *analysis) lastLate(from, before int64) int64 {
-	if m := a.course.movement; m != nil {
-		if last := m.last(m.late, before-1); last != event.None && last >= from {
-			return last
+// caughtUp is when the run had caught up with its schedule after the last of some losses after which it was late; event.None: it
+// never was. down are the times in which at least one lasted.
+func (a *analysis) caughtUp(down []result.Span) (last int64) {
+	last = event.None
+	for i, s := range down {
+		next := a.window.end + 1
+		if i+1 < len(down) {
+			next = down[i+1].FromNS
 		}
+		last = max(last, a.course.movement.caughtUp(s.FromNS, s.ToNS, next))
 	}
-	return event.None
+	return last
 }
 
 func (a *analysis) describeEpisode(e *result.Episode) {

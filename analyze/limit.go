@@ -112,7 +112,8 @@ func (a *analysis) evidence() *evidence {
 func (a *analysis) apartFrom(down []result.Span, publishing int) string {
 	ns := int64(0)
 	slices.SortFunc(down, func(x, y result.Span) int { return cmp.Compare(x.FromNS, y.FromNS) })
-	for _, s := range union(down) {
+	down = union(down)
+	for _, s := range down {
 		ns += s.ToNS - s.FromNS
 	}
 	if ns <= 0 {
@@ -122,7 +123,7 @@ func (a *analysis) apartFrom(down []result.Span, publishing int) string {
 	if publishing > 1 {
 		text = ", but for " + seconds(ns) + " in which connections were lost"
 	}
-	if at := a.lastLate(down[0].FromNS, a.window.end+1); at != event.None {
+	if at := a.caughtUp(down); at != event.None {
 		text += "; caught up at " + seconds(at-a.window.runStart)
 	}
 	return text

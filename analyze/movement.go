@@ -99,6 +99,26 @@ func (m *movement) standstill(spans []result.Span) (from, ns int64, ok bool) {
 	return from, ns, ok
 }
 
+// calmNS is how long no message must have been late for the run to have caught up with its schedule.
+const calmNS = 1_000_000_000
+
+// caughtUp is when the last message was sent late, from a time on, before another, and before the first second after the recovery in
+// which none was: what is late after that is so for another reason. event.None: none was.
+func (m *movement) caughtUp(from, recovered, before int64) int64 {
+	if m == nil {
+		return event.None
+	}
+	last := m.last(m.late, min(recovered, before-1))
+	if last < from {
+		last = event.None
+	}
+	for next := m.next(m.late, recovered); next != event.None && next < before && next-max(last, recovered) <= calmNS; {
+		last = next
+		next = m.next(m.late, next+m.step)
+	}
+	return last
+}
+
 // last is the last step with its bit set that begins at or before a time, next the first at or after it; event.None: none.
 func (m *movement) last(words []uint64, at int64) int64 {
 	n := min((at-m.from)/m.step, int64(len(words))*64-1)

@@ -248,7 +248,7 @@ func (a *analysis) disruption() *result.Disruption {
 		if from, ns, ok := m.standstill(down); ok {
 			d.StandstillFromNS, d.StandstillNS = &from, &ns
 		}
-		d.CaughtUpNS = known(a.lastLate(d.FirstNS, a.window.end+1))
+		d.CaughtUpNS = known(a.caughtUp(down))
 	}
 	all := a.episodes(down)
 	d.EpisodesTotal, d.Episodes = len(all), all[:min(len(all), result.MostOutages)]

@@ -201,3 +201,19 @@ func TestEpisodes(t *testing.T) {
 		}
 	}
 }
+
+// A message that was refused and arrives all the same is expected once, and arrives once, whichever comes first: 0 is delivered, 1 refused
+// and then delivered, 2 delivered and then refused, 3 refused. Nothing is left.
+func TestBacklogOfRefusedMessagesThatArrive(t *testing.T) {
+	r := record(t, plan(1, 1))
+	r.send(0, 0, 4, 0)
+	r.receive(0, 0, 0, 5*ms, 2)
+	r.settle(event.Nack, 0, 1, 3, 10*ms)
+	r.ack(0, 0, 1, 11*ms)
+	r.receive(0, 0, 0, 20*ms, 0, 1)
+	r.ackAll(0, 30*ms)
+	got := analyzedIn(t, 100*ms, r.close())
+	if b := got.Intervals[0].BacklogEnd; b == nil || *b != 0 || got.Counts.ReceivedUnique != 3 || got.Counts.Nacked != 3 {
+		t.Errorf("%+v, %+v", got.Intervals[0], got.Counts)
+	}
+}

@@ -31,7 +31,7 @@ func (p *page) disruption(r *result.Result) {
 		add("standstill", standstillText(t, *d.StandstillFromNS, *d.StandstillNS))
 	}
 	if d.CaughtUpNS != nil {
-		add("caught up", fmt.Sprintf("after %s no message was sent over %d ms late", t.at(*d.CaughtUpNS), result.CatchUpNS/1_000_000))
+		add("caught up", fmt.Sprintf("after %s no message was sent over %d ms late for a second at least", t.at(*d.CaughtUpNS), result.CatchUpNS/1_000_000))
 	}
 	add("in doubt", doubtText(&d.Doubt))
 	add("outcome", fmt.Sprintf("%s confirmed and lost, %s redelivered, %s received twice by being sent again", result.Group(r.Counts.Lost), result.Group(r.Counts.Redelivered), result.Group(d.Doubt.DuplicatedByRepublishing)))

@@ -63,7 +63,7 @@ func (l *Ledger) intact(r *DeliveryRows, i, j int, d int32, flagged bool) {
 	pg, slot := l.pageFor(p, seq>>l.shift), int(seq)&(l.size-1)
 	a := l.arrivals(pg, d)
 	ln := p.lane(laneKey{dest: d, capture: uint16(r.Capture), number: r.Consumer[i]})
-	plain := !flagged && !pg.done && pg.routes == nil && seq >= ln.next
+	plain := !flagged && !pg.done && pg.routes == nil && seq >= ln.next && pg.nacked == nil && pg.returns == nil
 	if !plain || countSpan(pg.sent, slot, n) < n || countSpan(a.intact, slot, n) > 0 {
 		for k := i; k < j; k++ {
 			l.intactOne(r, k, p, pg, a, ln)
@@ -130,6 +130,9 @@ func (l *Ledger) intactOne(r *DeliveryRows, k int, p *producer, pg *page, a *arr
 		return
 	}
 	l.of(p, seq, d, r.Capture, int(r.Consumer[k]))
+	if rt.known && pg.refused(slot) { // nothing was expected any more
+		l.answers.Expected(r.Received[k:k+1], 1)
+	}
 	l.delivered(pg, slot, r.Received[k])
 	if rt.known {
 		pg.open--

@@ -65,8 +65,8 @@ type Answers interface {
 	Committed(at, sent, due []int64)
 	// Delivered: at[i] is when a message was first received intact from one of the queues that it should reach.
 	Delivered(at, sent, due []int64)
-	// Expected: at these times, n more deliveries each became expected of consumed queues (a message was sent), or, n
-	// below zero, fewer (it was refused, or, as Finish finds, arrived damaged, was never committed, lies before the beginning of
+	// Expected: at these times, n more deliveries each became expected of consumed queues (a message was sent, or arrives although it
+	// was refused), or, n below zero, fewer (it was refused, or, as Finish finds, arrived damaged, was never committed, lies before the beginning of
 	// a stream's subscription, or is not in the queue any more).
 	Expected(at []int64, n int)
 	// Unconfirmed, Uncommitted and Undelivered are called by Finish: a message that was neither acked nor nacked, one whose

@@ -126,7 +126,13 @@ func (l *Ledger) countReturn(pg *page, slot int) {
 // refuse no longer expects a message that the broker nacked or returned. Its times are kept nevertheless: it may arrive.
 func (l *Ledger) refuse(pg *page, slot int, at int64) {
 	if rt := &l.x.routes[pg.routeOf(slot)]; rt.known {
-		l.answers.Expected([]int64{at}, -len(rt.waits))
+		left := 0 // not arrived yet
+		for _, d := range rt.waits {
+			if !pg.arrived(d, slot) {
+				left++
+			}
+		}
+		l.answers.Expected([]int64{at}, -left)
 		for _, d := range rt.all {
 			l.destCounts(d).expected--
 		}

@@ -17,8 +17,7 @@ type Disruption struct {
 	// 16,777,216th part of a run of more than four hours; nil where nothing ever moved. StandstillFromNS is its beginning.
 	StandstillNS     *int64 `json:"standstill_ns"`
 	StandstillFromNS *int64 `json:"standstill_from_ns"`
-	// CaughtUpNS is when the last message was sent that was over CatchUpNS late after the first loss; nil in closed loop, and
-	// where none was.
+	// CaughtUpNS is that of the last episode that has one.
 	CaughtUpNS *int64 `json:"caught_up_ns"`
 	Doubt      Doubt  `json:"in_doubt"`
 	// FirstEffectNS is when the first of the episodes began to tell, LastEffectNS when the last of them was over.
@@ -44,8 +43,8 @@ type Episode struct {
 	// Of the run: see Disruption.
 	StandstillNS     *int64 `json:"standstill_ns"`
 	StandstillFromNS *int64 `json:"standstill_from_ns"`
-	// CaughtUpNS is when the last message was sent over CatchUpNS late, before the next episode; CatchUpNS how long after LastNS.
-	// Nil in closed loop, and where none was.
+	// CaughtUpNS is when the last message was sent over CatchUpNS late, before the next episode and the first second after LastNS in
+	// which none was; CatchUpNS how long after LastNS. Nil in closed loop, and where none was.
 	CaughtUpNS *int64 `json:"caught_up_ns"`
 	CatchUpNS  *int64 `json:"catch_up_ns"`
 	// FirstEffectNS is the first loss, or the beginning of the standstill before it; LastEffectNS the end of all of the above.
@@ -77,7 +76,7 @@ type Outage struct {
 	// The following are nil where the record does not tell: of a capture that was not closed, and of what was recovered with its
 	// connection. FirstEffectNS is when the broker answered or delivered something on it for the last time before the loss, MovedNS
 	// when for the first time after it. CaughtUpNS is when its producers sent the last message over CatchUpNS late, before its next
-	// loss, CatchUpNS how long after RecoveredNS; LastEffectNS is the latest of MovedNS, RecoveredNS and CaughtUpNS.
+	// loss and a second in which none was, CatchUpNS how long after RecoveredNS; LastEffectNS is the latest of MovedNS, RecoveredNS and CaughtUpNS.
 	FirstEffectNS *int64 `json:"first_effect_ns"`
 	MovedNS       *int64 `json:"moved_ns"`
 	CaughtUpNS    *int64 `json:"caught_up_ns"`

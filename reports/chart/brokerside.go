@@ -26,6 +26,9 @@ func brokerDepthSpec(r *result.Result) Spec {
 		depth := func(name string, style Style, q *result.BrokerQueue, of func(*result.BrokerQueueSample) *int64) {
 			l := line{name: name, style: style, denseFrom: denseLatency}
 			for i := range q.Samples {
+				if i > 0 && b.IntervalNS > 0 && q.Samples[i].AtNS-q.Samples[i-1].AtNS > longLook*b.IntervalNS {
+					l.points = append(l.points, Point{X: t.at(q.Samples[i].AtNS), Y: math.NaN()})
+				}
 				if at := t.at(q.Samples[i].AtNS); at >= 0 && at <= t.end {
 					l.points = append(l.points, Point{X: at, Y: orNaN(of(&q.Samples[i]))})
 				}
@@ -52,6 +55,9 @@ func brokerDepthSpec(r *result.Result) Spec {
 	s.Caption = caption(r, "of the whole virtual host, by its management API, whose figures are seconds old")
 	return s
 }
+
+// longLook is how many intervals between two looks are a gap: in them the broker did not answer.
+const longLook = 3
 
 // fullest are the queues of several that held most, none of one alone: the virtual host shows it.
 func fullest(queues []result.BrokerQueue) []result.BrokerQueue {

@@ -16,6 +16,7 @@ type rateLine struct {
 	// wanted even where every count is zero: the run was meant to have such messages.
 	wanted bool
 	total  int64
+	rare   bool // drawn only where there are some
 }
 
 // ratesSpec shows due, sent, confirmed and received messages per second. Where the run kept pace the four lie on each
@@ -36,7 +37,10 @@ func ratesSpec(r *result.Result) Spec {
 			if isShort(r, in) {
 				return math.NaN()
 			}
-			return l.rate(r, in)
+			if v := l.rate(r, in); v != 0 || !l.rare {
+				return v
+			}
+			return math.NaN() // no line along the axis
 		})
 		if _, hi := extent(points, func(p Point) float64 { return p.Y }); !l.wanted && !(hi > 0) {
 			continue
@@ -99,12 +103,13 @@ const leastTop = 1e-9
 func rateLines(r *result.Result) []rateLine {
 	c := &r.Config
 	return []rateLine{
-		{"due", Style{Color: grey, Width: 5}, func(in *result.Interval) int64 { return in.Due }, c.OpenLoop, 0},
-		{"sent", Style{Color: blue, Width: 2.8}, func(in *result.Interval) int64 { return in.Sent }, c.Producers > 0, r.Counts.Sent},
-		{"republished", Style{Color: reddishPurple, Width: 1.6}, republished, false, republishedIn(r)},
-		{"confirmed", Style{Color: orange, Dash: "dash", Width: 1.9}, func(in *result.Interval) int64 { return in.Confirmed }, c.Producers > 0 && c.Confirm > 0, r.Counts.Confirmed},
-		{"committed", Style{Color: orange, Dash: "dash", Width: 1.9}, func(in *result.Interval) int64 { return in.Committed }, c.Producers > 0 && c.PublishTxSize > 0, r.Counts.Committed},
-		{"received", Style{Color: bluishGreen, Dash: "dot", Width: 1.4}, func(in *result.Interval) int64 { return in.Received }, c.Consumers > 0, r.Counts.Received},
+		{"due", Style{Color: grey, Width: 5}, func(in *result.Interval) int64 { return in.Due }, c.OpenLoop, 0, false},
+		{"sent", Style{Color: blue, Width: 2.8}, func(in *result.Interval) int64 { return in.Sent }, c.Producers > 0, r.Counts.Sent, false},
+		{"republished", Style{Color: reddishPurple, Width: 1.6}, republished, false, republishedIn(r), true},
+		{"confirmed", Style{Color: orange, Dash: "dash", Width: 1.9}, func(in *result.Interval) int64 { return in.Confirmed }, c.Producers > 0 && c.Confirm > 0, r.Counts.Confirmed, false},
+		{"nacked", Style{Color: vermillion, Dash: "dashdot", Width: 1.9}, func(in *result.Interval) int64 { return in.Nacked }, false, r.Counts.Nacked, true},
+		{"committed", Style{Color: orange, Dash: "dash", Width: 1.9}, func(in *result.Interval) int64 { return in.Committed }, c.Producers > 0 && c.PublishTxSize > 0, r.Counts.Committed, false},
+		{"received", Style{Color: bluishGreen, Dash: "dot", Width: 1.4}, func(in *result.Interval) int64 { return in.Received }, c.Consumers > 0, r.Counts.Received, false},
 	}
 }
 

@@ -133,8 +133,8 @@ func (d *drawing) body() vg.Rectangle {
 	d.drawGrid(p, true) // below the bands, where many lines would be a hatching
 	d.drawBands(p)
 	d.drawGrid(p, false)
-	d.drawSpans(p, true) // above the bands, which would hide a short one
 	d.drawCells(p)
+	d.drawSpans(p, true) // above bands and cells, which would hide a short one
 	d.drawBars(p)
 	d.drawRows(p)
 	d.drawEvents(p)
