@@ -28,11 +28,17 @@ type background struct {
 
 func inBackground(t *testing.T, args string) *background {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
+	return inBackgroundFor(t, 2*time.Minute, strings.Fields(args)...)
+}
+
+// inBackgroundFor is with the longest time that the run may take.
+func inBackgroundFor(t *testing.T, longest time.Duration, args ...string) *background {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), longest)
 	b := &background{dir: filepath.Join(t.TempDir(), "capture"), stop: cancel, done: make(chan struct{})}
 	go func() {
 		defer close(b.done)
-		b.code = run(ctx, append([]string{"run", "--quiet", "--format", "json", "--capture", b.dir}, strings.Fields(args)...), strings.NewReader(""), &b.out, &b.err)
+		b.code = run(ctx, append([]string{"run", "--quiet", "--format", "json", "--capture", b.dir}, args...), strings.NewReader(""), &b.out, &b.err)
 	}()
 	t.Cleanup(func() { cancel(); <-b.done })
 	return b
