@@ -156,7 +156,9 @@ func (x *Expected) addQueues(capture int, m *manifest.Manifest) {
 		}
 		n := x.queueNamed(name, q.Type)
 		x.queues[n].declared = append(x.queues[n].declared, q)
-		x.queues[n].made = x.queues[n].made || q.Declare || !m.Topology.Predeclared || q.Found != nil
+		if told := q.Declare || !m.Topology.Predeclared || q.Found != nil; told && !x.queues[n].made {
+			x.queues[n].made, x.queues[n].kind = true, q.Type // of others the options tell, which need not be so
+		}
 		c.queues = append(c.queues, int32(n))
 		if q.ReadyAtStart != nil && m.Outcome != nil && m.Outcome.BarrierNS != event.None {
 			x.queues[n].starts = append(x.queues[n].starts, queueStart{*q.ReadyAtStart, capture, m.Outcome.BarrierNS})
@@ -249,18 +251,6 @@ func (x *Expected) addDest(n int, stream bool) int32 {
 	x.dests = append(x.dests, dest{queue: n, waits: q.consumed, automatic: q.automatic, unordered: priority || requeues, stream: stream})
 	d := int32(len(x.dests) - 1)
 	q.dests = append(q.dests, d)
-	return d
-}
-
-// subscription is the destination of one consumer of a stream.
-func (x *Expected) subscription(capture int, queue, consumer uint16) int32 {
-	c := &x.captures[capture]
-	d, ok := c.streams[[2]uint16{queue, consumer}]
-	if !ok {
-		d = x.addDest(int(c.queues[queue]), true)
-		x.dests[d].of = &subscription{capture, int(consumer)}
-		c.streams[[2]uint16{queue, consumer}] = d
-	}
 	return d
 }
 

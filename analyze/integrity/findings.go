@@ -2,6 +2,7 @@ package integrity
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"leveret/analyze/result"
@@ -89,8 +90,7 @@ func (r *report) messages() {
 	}
 	r.add(CodeLost, result.SeverityFail, c.Lost, t.lostFirst, "%s lost%s: %s by the broker, the queue drained, never received intact%s (%s)",
 		messages(c.Lost), bound, vouchedFor(c), r.where(func(t *tally) int64 { return t.Lost }), r.notLookedAt())
-	r.add(CodeDuplicate, result.SeverityFail, c.Duplicates, t.duplicateFirst, "%s received again from a queue that had delivered the same message, without cause for a redelivery%s",
-		messages(c.Duplicates), r.where(func(t *tally) int64 { return t.Duplicates }))
+	r.duplicates()
 	which := "the stamps tell which they were"
 	if n := c.CorruptUnattributed; n > 0 {
 		which = fmt.Sprintf("%s of them cannot be told which they were", result.Group(n))
@@ -114,6 +114,30 @@ func (r *report) messages() {
 	r.redelivered()
 	r.foreign()
 	r.order()
+}
+
+// duplicates are the findings about messages that a queue delivered more than once. Of a queue that may be a stream they are none
+// of the broker's.
+func (r *report) duplicates() {
+	certain := func(t *tally) int64 {
+		if t.queue.mayBeStream() {
+			return 0
+		}
+		return t.Duplicates
+	}
+	doubtful := func(t *tally) int64 { return t.Duplicates - certain(t) }
+	first := r.l.total.duplicateFirst
+	of := func(doubtful bool) []*example {
+		return slices.DeleteFunc(slices.Clone(first), func(e *example) bool {
+			return e.dest >= 0 && r.l.x.queues[r.l.x.dests[e.dest].queue].mayBeStream() != doubtful
+		})
+	}
+	n, m := sumOf(r.ts, certain), sumOf(r.ts, doubtful)
+	r.add(CodeDuplicate, result.SeverityFail, n, of(false), "%s received again from a queue that had delivered the same message, without cause for a redelivery%s",
+		messages(n), r.where(certain))
+	r.add(CodeDuplicate, result.SeverityInconclusive, m, of(true),
+		"%s received more than once from a queue with several consumers that the run did not declare: a stream gives each of them all messages, other queues do not; --stream-queue, or --queue-args x-queue-type=TYPE, says which it is%s",
+		messages(m), r.where(doubtful))
 }
 
 // vouchedFor says how the broker took messages over.

@@ -6,15 +6,33 @@ import (
 	"leveret/analyze/result"
 )
 
-// Subscriptions of a stream that were lost and opened again. A stream keeps no account of what a subscriber has had: one that is opened
+// Streams: queues that may be one, and subscriptions that were lost and opened again. A stream keeps no account of what a subscriber has had: one that is opened
 // again begins where its x-stream-offset says. With next, which is the default, it never gets what came meanwhile, with first or an
 // offset it gets once more what it had. The engine opens it as it was planned (loadcore), so that neither is the broker's fault.
+
+// mayBeStream: the captures use the queue as it was, nobody told of what type it is, and several consumers read it.
+func (q *queue) mayBeStream() bool {
+	_, said := q.argument("x-queue-type")
+	return !q.made && !said && q.kind != "stream" && len(q.consumers) > 1
+}
 
 // reopenedRule is why a message may be missing from such a subscription.
 const reopenedRule = "the subscription of the stream was opened again, and begins where its x-stream-offset says, next by default"
 
 // subscription is the consumer that a destination of a stream is of.
 type subscription struct{ capture, consumer int }
+
+// subscription is the destination of one consumer of a stream.
+func (x *Expected) subscription(capture int, queue, consumer uint16) int32 {
+	c := &x.captures[capture]
+	d, ok := c.streams[[2]uint16{queue, consumer}]
+	if !ok {
+		d = x.addDest(int(c.queues[queue]), true)
+		x.dests[d].of = &subscription{capture, int(consumer)}
+		c.streams[[2]uint16{queue, consumer}] = d
+	}
+	return d
+}
 
 // reopened tells whether the destination is a subscription that was away for a time.
 func (f *Facts) reopened(d *dest) bool {
