@@ -123,7 +123,7 @@ func (a *analysis) apartFrom(down []result.Span, publishing int) string {
 	if publishing > 1 {
 		text = ", but for " + seconds(ns) + " in which connections were lost"
 	}
-	if at := a.caughtUp(down); at != event.None {
+	if at := a.caughtUp(downtimes(a.course.outages)); at != event.None {
 		text += "; caught up at " + seconds(at-a.window.runStart)
 	}
 	return text

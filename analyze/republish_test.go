@@ -217,3 +217,24 @@ func TestBacklogOfRefusedMessagesThatArrive(t *testing.T) {
 		t.Errorf("%+v, %+v", got.Intervals[0], got.Counts)
 	}
 }
+
+// Three messages in doubt are sent again: 0 is confirmed; the copies of 1 and 2 are refused, but the broker had the first 1, and delivers it.
+func TestWhatBecameOfRefusedCopies(t *testing.T) {
+	m := plan(1, 1)
+	m.Options = map[string]string{"republish": "true"}
+	m.Outcome.InDoubt, m.Outcome.Republished = 3, 3
+	r := record(t, m)
+	r.send(0, 0, 3, 0)
+	r.settle(event.InDoubt, 0, 0, 3, 10*ms)
+	r.send(0, 0, 3, 20*ms)
+	m.Outcome.Sent -= 3
+	r.ack(0, 0, 1, 30*ms)
+	r.settle(event.Nack, 0, 1, 2, 31*ms)
+	r.receive(0, 0, 0, 40*ms, 1, 0)
+	r.ackAll(0, 50*ms)
+	got := analyzed(t, r.close())
+	f := finding(t, got, "in_doubt")
+	if want := "3 sent again, 1 then confirmed, 1 then refused, 1 then refused and yet received"; f.Count != 3 || !strings.HasSuffix(f.Text, want) {
+		t.Errorf("%d %q, want %q", f.Count, f.Text, want)
+	}
+}

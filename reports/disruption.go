@@ -58,7 +58,7 @@ func effectText(t times, e *result.Episode) string {
 	} else {
 		text += "not all was recovered before the run ended"
 	}
-	if e.CatchUpNS != nil {
+	if e.CatchUpNS != nil && *e.CatchUpNS > 0 {
 		text += ", caught up with the schedule " + lasting(*e.CatchUpNS) + " after that"
 	}
 	return text
@@ -118,7 +118,7 @@ func outageEffect(t times, x *result.Outage) string {
 	case x.MovedNS != nil:
 		text = fmt.Sprintf("nothing moved on it before %s", t.at(*x.MovedNS))
 	}
-	if x.CaughtUpNS != nil && x.CatchUpNS != nil {
+	if x.CaughtUpNS != nil && x.CatchUpNS != nil && *x.CatchUpNS > 0 {
 		text = join("; ", text, fmt.Sprintf("caught up at %s, %s after it was back", t.at(*x.CaughtUpNS), lasting(*x.CatchUpNS)))
 	}
 	return text
@@ -138,19 +138,5 @@ func doubtText(d *result.Doubt) string {
 	if d.Messages == 0 {
 		return "no message"
 	}
-	text := result.Plural(d.Messages, "message")
-	separator := "; "
-	for _, n := range []struct {
-		count int64
-		what  string
-	}{
-		{d.Republished, "sent again"}, {d.Confirmed, "then confirmed"}, {d.Refused, "then refused"}, {d.Received, "never confirmed and yet received"},
-		{d.Missing, "never confirmed nor received"}, {d.Unknown, "of which it is not known whether they arrived"},
-	} {
-		if n.count > 0 {
-			text += separator + result.Group(n.count) + " " + n.what
-			separator = ", "
-		}
-	}
-	return text
+	return join("; ", result.Plural(d.Messages, "message"), d.Describe())
 }

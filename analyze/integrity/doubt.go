@@ -1,7 +1,6 @@
 package integrity
 
 import (
-	"fmt"
 	"math/bits"
 
 	"leveret/analyze/result"
@@ -115,20 +114,30 @@ func (l *Ledger) finishDoubtsOf(pg *page) {
 		nacked := word(pg.nacked, w)
 		d.Republished += int64(bits.OnesCount64(doubt & again))
 		d.Confirmed += int64(bits.OnesCount64(doubt & pg.acked[w]))
-		d.Refused += int64(bits.OnesCount64(doubt & nacked &^ pg.acked[w]))
+		refused := doubt & nacked &^ pg.acked[w]
+		d.Refused += int64(bits.OnesCount64(refused))
+		for left := refused; left != 0; left &= left - 1 {
+			if pg.arrivedSomewhere(w<<6 + bits.TrailingZeros64(left)) {
+				d.RefusedReceived++
+			}
+		}
 		for left := doubt &^ pg.acked[w] &^ nacked; left != 0; left &= left - 1 {
 			*l.doubtFate(pg, w<<6+bits.TrailingZeros64(left))++
 		}
 	}
 }
 
+// arrivedSomewhere tells whether a message arrived intact at any destination.
+func (pg *page) arrivedSomewhere(slot int) (yes bool) {
+	pg.each(func(a *arrivals) { yes = yes || testBit(a.intact, slot) })
+	return yes
+}
+
 // doubtFate is where a message in doubt counts that never had an answer.
 func (l *Ledger) doubtFate(pg *page, slot int) *int64 {
 	d, rt := &l.total.doubt, &l.x.routes[pg.routeOf(slot)]
-	arrived := false
-	pg.each(func(a *arrivals) { arrived = arrived || testBit(a.intact, slot) })
 	if !rt.known || len(rt.waits) == 0 {
-		if arrived {
+		if pg.arrivedSomewhere(slot) {
 			return &d.Received
 		}
 		return &d.Unknown
@@ -154,19 +163,7 @@ func (r *report) losses() {
 	}
 	r.add(CodeReconnected, result.SeverityWarning, f.Recovered, nil, "%s %s of connections or channels recovered, the longest took %s: %s",
 		result.Group(f.Recovered), what, seconds(f.LongestOutageNS), few(f.Recoveries))
-	text := fmt.Sprintf("%s in doubt: sent, and without an answer when the connection was lost", messages(d.Messages))
-	for _, n := range []struct {
-		count int64
-		what  string
-	}{
-		{d.Republished, "sent again"}, {d.Confirmed, "confirmed after that"}, {d.Refused, "refused after that"},
-		{d.Received, "never confirmed and yet received"}, {d.Missing, "never confirmed nor received"}, {d.Unknown, "of which it is not known whether they arrived"},
-	} {
-		if n.count > 0 {
-			text += fmt.Sprintf("; %s %s", result.Group(n.count), n.what)
-		}
-	}
-	r.add(CodeInDoubt, result.SeverityWarning, d.Messages, nil, "%s", text)
+	r.add(CodeInDoubt, result.SeverityWarning, d.Messages, nil, "%s in doubt: sent, and without an answer when the connection was lost; %s", messages(d.Messages), d.Describe())
 	r.add(CodeRepublishedTwice, result.SeverityWarning, d.DuplicatedByRepublishing, nil,
 		"%s received twice because they were sent again: the broker had taken them before the connection was lost", messages(d.DuplicatedByRepublishing))
 }

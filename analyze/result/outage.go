@@ -1,6 +1,9 @@
 package result
 
-import "fmt"
+import (
+	"fmt"
+	"strings"
+)
 
 // Disruption is what losses of connections did to a run. Times are on the record's clock.
 type Disruption struct {
@@ -101,16 +104,34 @@ func (o *Outage) Where() string {
 }
 
 // Doubt counts messages that had no answer when their channel was lost, and what became of them: Republished were sent again (and
-// are among the others, too); Confirmed and Refused had an answer then; of those that never had one Received arrived all the
-// same, Missing did not, and of Unknown it is not known, as their queues were not drained. DuplicatedByRepublishing are deliveries
+// are among the others, too); Confirmed and Refused had an answer then, and RefusedReceived of the latter arrived all the same: one of
+// two copies was taken. Of those that never had an answer Received arrived nevertheless, Missing did not, and of Unknown it is not known, as their queues were not drained. DuplicatedByRepublishing are deliveries
 // of messages that had arrived already.
 type Doubt struct {
 	Messages                 int64 `json:"messages"`
 	Republished              int64 `json:"republished"`
 	Confirmed                int64 `json:"confirmed"`
 	Refused                  int64 `json:"refused"`
+	RefusedReceived          int64 `json:"refused_received"`
 	Received                 int64 `json:"received"`
 	Missing                  int64 `json:"missing"`
 	Unknown                  int64 `json:"unknown"`
 	DuplicatedByRepublishing int64 `json:"duplicated_by_republishing"`
+}
+
+// Describe says what became of them: "9 sent again, 8 then confirmed, 1 then refused and yet received".
+func (d *Doubt) Describe() string {
+	var parts []string
+	for _, n := range []struct {
+		count int64
+		what  string
+	}{
+		{d.Republished, "sent again"}, {d.Confirmed, "then confirmed"}, {d.Refused - d.RefusedReceived, "then refused"}, {d.RefusedReceived, "then refused and yet received"},
+		{d.Received, "never confirmed and yet received"}, {d.Missing, "never confirmed nor received"}, {d.Unknown, "of which it is not known whether they arrived"},
+	} {
+		if n.count > 0 {
+			parts = append(parts, Group(n.count)+" "+n.what)
+		}
+	}
+	return strings.Join(parts, ", ")
 }

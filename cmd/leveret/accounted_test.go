@@ -18,7 +18,7 @@ func everyMessageIsAccountedFor(t *testing.T, dir string, r *result.Result) {
 	}
 	fates := map[string]int64{}
 	var sum result.Counts
-	var inDoubt, again int64
+	var inDoubt, again, refused int64
 	eachRow(t, dir, nil, func(m *exportedMessage) {
 		fates[m.Integrity]++
 		sum.Duplicates += m.Duplicates
@@ -27,6 +27,9 @@ func everyMessageIsAccountedFor(t *testing.T, dir string, r *result.Result) {
 		}
 		if m.InDoubt != nil {
 			inDoubt++
+			if m.Settlement == "nack" && m.Integrity == "delivered" {
+				refused++
+			}
 		}
 		if m.Republished != nil {
 			again++
@@ -43,7 +46,7 @@ func everyMessageIsAccountedFor(t *testing.T, dir string, r *result.Result) {
 	if total != c.Sent || fates["delivered"] != c.ReceivedUnique || fates["removed_by_rule"] != c.RemovedByRule || fates["lost"] != c.Lost || sum.Duplicates != c.Duplicates || sum.ReceivedUnique != c.ReceivedUnique {
 		t.Errorf("rows %v, %+v; counts %+v", fates, sum, *c)
 	}
-	if inDoubt != doubt.Messages || again != doubt.Republished {
+	if inDoubt != doubt.Messages || refused != doubt.RefusedReceived || again != doubt.Republished {
 		t.Errorf("rows: %d in doubt, %d sent again; %+v", inDoubt, again, doubt)
 	}
 	listed := int64(0)
@@ -57,6 +60,7 @@ type exportedMessage struct {
 	Deliveries  int64  `json:"deliveries"`
 	Duplicates  int64  `json:"duplicates"`
 	Integrity   string `json:"integrity"`
+	Settlement  string `json:"settlement"`
 	InDoubt     *int64 `json:"in_doubt_ns"`
 	Republished *int64 `json:"republished_ns"`
 }
