@@ -99,6 +99,9 @@ func expandBlock(dst []byte, o, first int, src []byte) (int, error) {
 			o += n
 			last = bits.RotateLeft64(last, -8*n)
 			i += 3 + literals
+			if literals+n == 8 && literals <= 4 {
+				o, i, last = expandAlike(dst, o, src, i, last, literals)
+			}
 			continue
 		}
 		var err error
@@ -110,6 +113,37 @@ func expandBlock(dst []byte, o, first int, src []byte) (int, error) {
 		}
 	}
 	return o, nil
+}
+
+// expandAlike goes on while sequences are of a form: so many literals (1 to 4), which are the low bytes of a value, and a match of
+// its other bytes. Nearly all of a column that counts are.
+func expandAlike(dst []byte, o int, src []byte, i int, last uint64, literals int) (int, int, uint64) {
+	low := uint64(1)<<(8*literals) - 1 // of a value
+	token, offset := uint64(literals<<4|(8-literals-lz4MinMatch)), uint64(8)<<(8+8*literals)
+	fixed := uint64(0xFF) | 0xFFFF<<(8+8*literals) // of the bytes of a sequence
+	for literals == 1 && len(src)-i > 16 && len(dst)-o >= 16 { // then two of them are 8 bytes
+		w := binary.LittleEndian.Uint64(src[i:])
+		if w&(fixed|fixed<<32) != (token|offset)|(token|offset)<<32 {
+			break
+		}
+		q := dst[o : o+16 : o+16]
+		binary.LittleEndian.PutUint64(q, last&^low|w>>8&low)
+		last = last&^low | w>>40&low
+		binary.LittleEndian.PutUint64(q[8:], last)
+		o += 16
+		i += 8
+	}
+	for len(src)-i > 3+literals+8 && len(dst)-o >= 8 {
+		w := binary.LittleEndian.Uint64(src[i:])
+		if w&fixed != token|offset {
+			break
+		}
+		last = last&^low | w>>8&low
+		binary.LittleEndian.PutUint64(dst[o:], last)
+		o += 8
+		i += 3 + literals
+	}
+	return o, i, last
 }
 
 // expandSequence expands the sequence at src[i], whatever its form. It returns where the next ones begin.
