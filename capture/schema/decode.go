@@ -3,6 +3,7 @@ package schema
 import (
 	"encoding/binary"
 	"fmt"
+	"slices"
 	"unsafe"
 
 	"github.com/apache/arrow/go/v17/arrow"
@@ -29,12 +30,25 @@ type Decoder struct {
 	schema *arrow.Schema
 	mem    memory.Allocator
 	expand expander
+	left   []bool // columns that are left out; nil: none
 }
 
 // NewDecoder makes a decoder for the batches of a file with this head, which ParseHead has accepted. What compressed
 // buffers need is taken from mem.
 func NewDecoder(h Head, mem memory.Allocator) *Decoder {
 	return &Decoder{kind: h.Kind, schema: Arrow(h.Kind, h.Capture, h.Tag), mem: mem}
+}
+
+// Only makes d leave out all columns but these: it takes no time for them. In the records they are arrays of Arrow's null type.
+func (d *Decoder) Only(columns ...int) {
+	fields := slices.Clone(d.schema.Fields())
+	d.left = make([]bool, len(fields))
+	for i := range fields {
+		if !slices.Contains(columns, i) {
+			d.left[i], fields[i].Type = true, arrow.Null
+		}
+	}
+	d.schema = arrow.NewSchema(fields, nil)
 }
 
 // Decode returns the rows of one whole encapsulated record batch, its checksum checked first: Arrow and the decompressors
@@ -132,6 +146,11 @@ func (d *Decoder) record(m *batch) (arrow.Record, error) {
 	}()
 	next := 0
 	for i, c := range cols {
+		if d.left != nil && d.left[i] {
+			next += buffersOf(c.Type)
+			arrays = append(arrays, array.NewNull(m.rows))
+			continue
+		}
 		bufs, err := d.column(m, c, m.nulls[i], m.buffers[next:next+buffersOf(c.Type)])
 		next += buffersOf(c.Type)
 		if err != nil {

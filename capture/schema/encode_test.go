@@ -90,6 +90,33 @@ func decodeSample(t *testing.T, k Kind, c Compression) arrow.Record {
 	return rec
 }
 
+// A decoder of one column gives that column, and of the others their number of rows.
+func TestDecodeOnly(t *testing.T) {
+	for _, c := range compressions {
+		for _, k := range Kinds {
+			if sample[k] == nil {
+				continue
+			}
+			msg, _ := encode(t, c, k, 3, sample[k])
+			whole := decodeSample(t, k, c)
+			for only := range k.Columns() {
+				d := NewDecoder(Head{Kind: k, Capture: "x"}, memory.DefaultAllocator)
+				d.Only(only)
+				rec, err := d.Decode(msg)
+				if err != nil {
+					t.Fatal(err)
+				}
+				for i, column := range rec.Columns() {
+					if i == only && !array.Equal(column, whole.Column(i)) || i != only && (column.DataType().ID() != arrow.NULL || column.Len() != 3) {
+						t.Errorf("%s, %s, only column %d: column %d is %v", c, k, only, i, column)
+					}
+				}
+				rec.Release()
+			}
+		}
+	}
+}
+
 // Nulls are told twice: by Arrow's bits and by the value in their slot.
 func TestNulls(t *testing.T) {
 	for _, c := range compressions {
