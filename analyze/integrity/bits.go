@@ -7,6 +7,9 @@ import "math/bits"
 func testBit(w []uint64, i int) bool { return w[i>>6]>>(i&63)&1 != 0 }
 func setBit(w []uint64, i int)       { w[i>>6] |= 1 << (i & 63) }
 
+// testIn is testBit of words that may be nil: no bit is set then.
+func testIn(w []uint64, i int) bool { return w != nil && testBit(w, i) }
+
 // spanMask is the part of word number w that the n bits from i on cover.
 func spanMask(w, i, n int) uint64 {
 	lo, hi := max(i-w<<6, 0), min(i+n-w<<6, 64)

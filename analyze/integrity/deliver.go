@@ -96,8 +96,8 @@ func (l *Ledger) intactOne(r *DeliveryRows, k int, p *producer, pg *page, a *arr
 		// mean to repeat a message whose ack it may not have seen.
 		switch {
 		case flagged && !l.x.dests[d].automatic:
-		case !flagged && a.early != nil && testBit(a.early, slot):
-			a.early[slot>>6] &^= 1 << (slot & 63) // the delivery that the other one repeats, read later from a connection that was about to go
+		case !flagged && testIn(a.odd.early, slot):
+			a.odd.early[slot>>6] &^= 1 << (slot & 63) // the delivery that the other one repeats, read later from a connection that was about to go
 		default:
 			c.duplicates++
 			l.suspected(p, seq, d, 1, 0)
@@ -108,10 +108,7 @@ func (l *Ledger) intactOne(r *DeliveryRows, k int, p *producer, pg *page, a *arr
 	setBit(a.intact, slot)
 	c.unique++
 	if flagged && l.x.lossy && !l.x.dests[d].automatic {
-		if a.early == nil {
-			a.early = l.arena.bits(l.words)
-		}
-		setBit(a.early, slot)
+		l.setOdd(&a.unusual().early, slot)
 	}
 	if seq+1 < ln.next && !flagged && !l.x.dests[d].unordered {
 		c.outOfOrder++
@@ -173,11 +170,7 @@ func (l *Ledger) corrupt(r *DeliveryRows, i int, d int32) {
 
 // claim notes that a corrupt body at a destination names a message of a page.
 func (l *Ledger) claim(pg *page, d int32, slot int) {
-	a := l.arrivals(pg, d)
-	if a.corrupt == nil {
-		a.corrupt = l.arena.bits(l.words)
-	}
-	setBit(a.corrupt, slot)
+	l.setOdd(&l.arrivals(pg, d).unusual().corrupt, slot)
 }
 
 func (l *Ledger) exampleOf(r *DeliveryRows, k int, p *producer, d int32) example {

@@ -15,20 +15,18 @@ type suspect struct{ extra, late int64 }
 
 // doubted notes that n messages from slot on are in doubt.
 func (l *Ledger) doubted(pg *page, slot, n int) {
-	if pg.doubt == nil {
-		pg.doubt = l.arena.bits(l.words)
+	o := pg.unusual()
+	if o.doubt == nil {
+		o.doubt = l.arena.bits(l.words)
 	}
-	l.total.doubt.Messages += int64(n - countSpan(pg.doubt, slot, n))
-	setSpan(pg.doubt, slot, n)
+	l.total.doubt.Messages += int64(n - countSpan(o.doubt, slot, n))
+	setSpan(o.doubt, slot, n)
 }
 
 // sentAgain notes a further row of sends for a message.
 func (l *Ledger) sentAgain(pg *page, slot int) {
 	l.total.repeatedSends++
-	if pg.again == nil {
-		pg.again = l.arena.bits(l.words)
-	}
-	setBit(pg.again, slot)
+	l.setOdd(&pg.unusual().again, slot)
 }
 
 // mayRepublish tells whether messages of the captures may have been sent again.
@@ -70,7 +68,7 @@ func (l *Ledger) suspected(p *producer, seq uint64, dest int32, extra, late int6
 // sentTwice tells whether a message was in doubt and sent again.
 func (l *Ledger) sentTwice(p *producer, seq uint64) bool {
 	pg, slot := p.page(seq>>l.shift), int(seq)&(l.size-1)
-	return pg != nil && pg.doubt != nil && pg.again != nil && testBit(pg.doubt, slot) && testBit(pg.again, slot)
+	return pg != nil && testIn(pg.odd.doubt, slot) && testIn(pg.odd.again, slot)
 }
 
 // finishDoubts finds out what became of the messages in doubt, and takes back what was held against the broker for sending
@@ -109,9 +107,9 @@ func (l *Ledger) finishDoubts() {
 func (l *Ledger) finishDoubtsOf(pg *page) {
 	d := &l.total.doubt
 	for w := range l.words {
-		doubt, again := word(pg.doubt, w), word(pg.again, w)
+		doubt, again := word(pg.odd.doubt, w), word(pg.odd.again, w)
 		l.total.repeatedSends += int64(bits.OnesCount64(again &^ doubt))
-		nacked := word(pg.nacked, w)
+		nacked := word(pg.odd.nacked, w)
 		d.Republished += int64(bits.OnesCount64(doubt & again))
 		d.Confirmed += int64(bits.OnesCount64(doubt & pg.acked[w]))
 		refused := doubt & nacked &^ pg.acked[w]

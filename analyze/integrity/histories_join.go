@@ -30,9 +30,7 @@ func (h *Histories) column(c *column, fill int64) []int64 {
 	if !c.exists() {
 		h.pager.create(c, fill)
 	}
-	values := h.pager.load(c)
-	c.dirty = true
-	return values
+	return h.pager.change(c)
 }
 
 // Sends joins rows of sends; size has as many values.

@@ -135,16 +135,14 @@ func (l *Ledger) putTimes(pg *page, slot int, sent, due []int64) {
 	if !pg.sentNS.exists() {
 		l.pager.create(&pg.sentNS, event.None)
 	}
-	copy(l.pager.load(&pg.sentNS)[slot:], sent)
-	pg.sentNS.dirty = true
+	copy(l.pager.change(&pg.sentNS)[slot:], sent)
 	if !pg.dueNS.exists() {
 		if !slices.ContainsFunc(due, func(t int64) bool { return t != event.None }) {
 			return
 		}
 		l.pager.create(&pg.dueNS, event.None)
 	}
-	copy(l.pager.load(&pg.dueNS)[slot:], due)
-	pg.dueNS.dirty = true
+	copy(l.pager.change(&pg.dueNS)[slot:], due)
 }
 
 func (l *Ledger) sendOne(p *producer, pg *page, seq uint64, sent, due int64) {
@@ -184,12 +182,12 @@ func (l *Ledger) meetConfirm(p *producer, pg *page, seq uint64, slot int) {
 		l.of(p, seq, -1, -1, -1)
 		l.vouched(p.awaited() == AwaitsCommit, pg, slot, l.earlyTime(pg, confirmDest, slot))
 		p.answered++
-	case pg.nacked != nil && testBit(pg.nacked, slot):
+	case testIn(pg.odd.nacked, slot):
 		p.answered++
 	case p.awaits != NoAnswer:
 		pg.open++
 	}
-	if pg.returns != nil && testBit(pg.returns, slot) {
+	if testIn(pg.odd.returns, slot) {
 		l.countReturn(pg, slot)
 	}
 }
@@ -255,10 +253,28 @@ func (l *Ledger) release(pg *page) {
 	pg.done = true
 	l.pager.drop(&pg.sentNS)
 	l.pager.drop(&pg.dueNS)
-	for _, e := range pg.early {
-		l.pager.drop(&e.at)
+	if early := pg.odd.early; early != nil {
+		for _, e := range early {
+			l.pager.drop(&e.at)
+		}
+		pg.odd.early = nil
 	}
-	pg.early = nil
+	for _, bits := range []*[]uint64{&pg.sent, &pg.acked, &pg.first.intact} {
+		l.share(bits)
+	}
+}
+
+// share gives up bits that are all set: none of these is ever cleared, and all such pages have the same ones.
+func (l *Ledger) share(bits *[]uint64) {
+	for _, w := range *bits {
+		if w != ^uint64(0) {
+			return
+		}
+	}
+	if *bits != nil {
+		l.arena.give(*bits)
+		*bits = l.full
+	}
 }
 
 // vouched and delivered hand on the answers to messages from slot on, which were sent: an ack, or the commit of their
@@ -295,19 +311,19 @@ func (l *Ledger) setEarly(pg *page, dest int32, slot int, at int64) {
 	if pg.done {
 		return
 	}
-	i := slices.IndexFunc(pg.early, func(e *early) bool { return e.dest == dest })
+	i := slices.IndexFunc(pg.odd.early, func(e *early) bool { return e.dest == dest })
+	o := pg.unusual()
 	if i < 0 {
-		i = len(pg.early)
-		pg.early = append(pg.early, &early{dest: dest})
-		l.pager.create(&pg.early[i].at, event.None)
+		i = len(o.early)
+		o.early = append(o.early, &early{dest: dest})
+		l.pager.create(&o.early[i].at, event.None)
 	}
-	l.pager.load(&pg.early[i].at)[slot] = at
-	pg.early[i].at.dirty = true
+	l.pager.change(&o.early[i].at)[slot] = at
 }
 
 // earlyTime is the time kept by setEarly.
 func (l *Ledger) earlyTime(pg *page, dest int32, slot int) int64 {
-	for _, e := range pg.early {
+	for _, e := range pg.odd.early {
 		if e.dest == dest {
 			return l.pager.load(&e.at)[slot]
 		}

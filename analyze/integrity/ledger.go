@@ -19,7 +19,11 @@
 // and a few bits for each message.
 package integrity
 
-import "leveret/analyze/result"
+import (
+	"slices"
+
+	"leveret/analyze/result"
+)
 
 // SendRows are rows of sends of one capture, all columns of the same length. Due and Sent are event.None where null.
 type SendRows struct {
@@ -113,9 +117,10 @@ type Ledger struct {
 	answers Answers
 	o       Options
 
-	shift uint // log2 of the messages in a page
-	size  int  // messages in a page
-	words int  // 64-bit words for a bit of each
+	shift uint     // log2 of the messages in a page
+	size  int      // messages in a page
+	words int      // 64-bit words for a bit of each
+	full  []uint64 // every bit set; never written otherwise
 	arena arena
 	pager *pager
 
@@ -212,13 +217,15 @@ type example struct {
 func NewLedger(x *Expected, answers Answers, o Options) *Ledger {
 	l := &Ledger{x: x, answers: answers, o: o, turns: map[turnKey]*turn{}}
 	// A page is what is kept or given up at once: with very many producers it must be small, or the last page of each
-	// alone would fill the memory.
+	// alone would fill the memory. It takes about 160 bytes itself, so that it should not be smaller than that.
+	const least = 1 << 20
 	l.shift = 9
-	if o.Producers > 2048 {
-		l.shift = 7
+	for l.shift > 6 && int64(o.Producers)<<l.shift*8 > max(o.MemoryBytes, least)/2 {
+		l.shift--
 	}
 	l.size = 1 << l.shift
 	l.words = l.size / 64
+	l.full = slices.Repeat([]uint64{^uint64(0)}, l.words)
 	l.pager = newPager(l.size, o.MemoryBytes, o.Tmp, o.Announce)
 	l.producers = make([][]*producer, len(x.captures))
 	return l

@@ -190,7 +190,7 @@ func (o *outcomes) nowhere(pg *page, slot int) Outcome {
 }
 
 func refusal(pg *page, slot int) Outcome {
-	if pg.nacked != nil && testBit(pg.nacked, slot) {
+	if testIn(pg.odd.nacked, slot) {
 		return OutcomeNacked
 	}
 	return OutcomeReturned
@@ -212,7 +212,7 @@ func (o *outcomes) ofSent(p *producer, pg *page, seq uint64, slot int, fates []F
 			fates = append(fates, Fate{a.dest, OutcomeOtherQueue})
 		case testBit(a.intact, slot):
 			fates = append(fates, Fate{a.dest, OutcomeDelivered})
-		case !rt.known && !pg.refused(slot) && a.corrupt != nil && testBit(a.corrupt, slot):
+		case !rt.known && !pg.refused(slot) && testIn(a.odd.corrupt, slot):
 			fates = append(fates, Fate{a.dest, OutcomeCorrupt})
 		}
 	})

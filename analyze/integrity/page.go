@@ -3,39 +3,69 @@ package integrity
 import "slices"
 
 // page is what is known of a number of consecutive messages of one producer: a bit for each thing that happened to a
-// message, and, until all answers to all of them are in, their times.
+// message, and, until all answers to all of them are in, their times. There are millions of pages.
 type page struct {
-	sent    []uint64
-	acked   []uint64
-	nacked  []uint64 // nil while there are none; so the next
-	returns []uint64
-	doubt   []uint64
-	again   []uint64 // sent a further time
-	first   arrivals // at one destination; most pages need no more
-	more    []arrivals
+	sent  []uint64
+	acked []uint64
+	first arrivals // at one destination; most pages need no more
+	odd   *odd     // see unusual
 
 	sentNS, dueNS column
-	early         []*early
 
 	routes []int32 // by message; nil: all have route
-	shared bool    // routes are those of the producer's turn, not to be written
 	route  int32
 	seen   int32 // messages that a row of sends was seen of, those included that were not sent
 	open   int32 // answers that are awaited
+	shared bool  // routes are those of the producer's turn, not to be written
 	// ahead: something is known of a message that was not known to be sent then.
 	ahead bool
 	// done: every message was sent and every answer is in; the times are gone.
 	done bool
 }
 
+// odd is what is known of few pages. Bits are nil while there are none.
+type odd struct {
+	nacked  []uint64
+	returns []uint64
+	doubt   []uint64
+	again   []uint64 // sent a further time
+	more    []arrivals
+	early   []*early
+}
+
 // arrivals are the messages of a page that arrived at one destination.
 type arrivals struct {
-	dest    int32
-	intact  []uint64 // nil: nothing known of this destination
-	corrupt []uint64 // claimed by a body whose checksum did not hold; nil while there are none
-	// early are those that arrived with the redelivered flag before they arrived without; nil while there are none. Kept where
-	// connections were lost.
+	dest   int32
+	intact []uint64    // nil: nothing known of this destination
+	odd    *oddArrival // see unusual
+}
+
+// oddArrival has bits that are nil while there are none.
+type oddArrival struct {
+	corrupt []uint64 // claimed by a body whose checksum did not hold
+	// early are those that arrived with the redelivered flag before they arrived without. Kept where connections were lost.
 	early []uint64
+}
+
+// nothingOdd and nothingOddArrived are what pages and arrivals begin with; never written.
+var (
+	nothingOdd        odd
+	nothingOddArrived oddArrival
+)
+
+// unusual is what is odd of the page, to be added to.
+func (pg *page) unusual() *odd {
+	if pg.odd == &nothingOdd {
+		pg.odd = &odd{}
+	}
+	return pg.odd
+}
+
+func (a *arrivals) unusual() *oddArrival {
+	if a.odd == &nothingOddArrived {
+		a.odd = &oddArrival{}
+	}
+	return a.odd
 }
 
 // early holds the times of answers that were read before the send was: clocks of two hosts may disagree.
@@ -50,6 +80,7 @@ const confirmDest = -1
 type arena struct {
 	pages []page
 	words []uint64
+	given [][]uint64 // back
 }
 
 func (a *arena) page() *page {
@@ -61,7 +92,14 @@ func (a *arena) page() *page {
 	return p
 }
 
+// bits are as many words each time, none of them set.
 func (a *arena) bits(words int) []uint64 {
+	if n := len(a.given); n > 0 {
+		w := a.given[n-1]
+		a.given = a.given[:n-1]
+		clear(w)
+		return w
+	}
 	if len(a.words) < words {
 		a.words = make([]uint64, 1<<14)
 	}
@@ -70,21 +108,32 @@ func (a *arena) bits(words int) []uint64 {
 	return w
 }
 
+func (a *arena) give(w []uint64) { a.given = append(a.given, w) }
+
+// setOdd sets a bit of a page that few pages have.
+func (l *Ledger) setOdd(bits *[]uint64, slot int) {
+	if *bits == nil {
+		*bits = l.arena.bits(l.words)
+	}
+	setBit(*bits, slot)
+}
+
 // arrivals returns what arrived at a destination, made where it is new; valid until the page has another one.
 func (l *Ledger) arrivals(pg *page, dest int32) *arrivals {
 	if pg.first.intact == nil {
-		pg.first = arrivals{dest: dest, intact: l.arena.bits(l.words)}
+		pg.first = arrivals{dest: dest, intact: l.arena.bits(l.words), odd: &nothingOddArrived}
 	}
 	if pg.first.dest == dest {
 		return &pg.first
 	}
-	for i := range pg.more {
-		if pg.more[i].dest == dest {
-			return &pg.more[i]
+	for i := range pg.odd.more {
+		if pg.odd.more[i].dest == dest {
+			return &pg.odd.more[i]
 		}
 	}
-	pg.more = append(pg.more, arrivals{dest: dest, intact: l.arena.bits(l.words)})
-	return &pg.more[len(pg.more)-1]
+	o := pg.unusual()
+	o.more = append(o.more, arrivals{dest: dest, intact: l.arena.bits(l.words), odd: &nothingOddArrived})
+	return &o.more[len(o.more)-1]
 }
 
 // each calls f for every destination of the page that something is known of.
@@ -93,8 +142,8 @@ func (pg *page) each(f func(*arrivals)) {
 		return
 	}
 	f(&pg.first)
-	for i := range pg.more {
-		f(&pg.more[i])
+	for i := range pg.odd.more {
+		f(&pg.odd.more[i])
 	}
 }
 
@@ -106,9 +155,9 @@ func (pg *page) arrived(dest int32, slot int) bool {
 	if pg.first.dest == dest {
 		return testBit(pg.first.intact, slot)
 	}
-	for i := range pg.more {
-		if pg.more[i].dest == dest {
-			return testBit(pg.more[i].intact, slot)
+	for _, a := range pg.odd.more {
+		if a.dest == dest {
+			return testBit(a.intact, slot)
 		}
 	}
 	return false
@@ -116,12 +165,12 @@ func (pg *page) arrived(dest int32, slot int) bool {
 
 // claimed tells whether a corrupt body at a destination names a message.
 func (pg *page) claimed(dest int32, slot int) (yes bool) {
-	pg.each(func(a *arrivals) { yes = yes || a.dest == dest && a.corrupt != nil && testBit(a.corrupt, slot) })
+	pg.each(func(a *arrivals) { yes = yes || a.dest == dest && testIn(a.odd.corrupt, slot) })
 	return yes
 }
 
 func (pg *page) refused(slot int) bool {
-	return pg.nacked != nil && testBit(pg.nacked, slot) || pg.returns != nil && testBit(pg.returns, slot)
+	return testIn(pg.odd.nacked, slot) || testIn(pg.odd.returns, slot)
 }
 
 func (pg *page) routeOf(slot int) int32 {
@@ -217,7 +266,7 @@ func (l *Ledger) pageFor(p *producer, n uint64) *page {
 		return pg
 	}
 	pg := l.arena.page()
-	pg.sent, pg.acked = l.arena.bits(l.words), l.arena.bits(l.words)
+	pg.sent, pg.acked, pg.odd = l.arena.bits(l.words), l.arena.bits(l.words), &nothingOdd
 	if n >= uint64(len(p.pages)+maxGap) {
 		if p.far == nil {
 			p.far = map[uint64]*page{}
@@ -268,7 +317,7 @@ type laneKey struct {
 
 // lane returns the lane of a producer to a consumer, made where it is new; valid until the next call.
 func (p *producer) lane(k laneKey) *lane {
-	const searched = 8
+	const searched = 32
 	if p.laneIndex != nil {
 		i, ok := p.laneIndex[k]
 		if !ok {

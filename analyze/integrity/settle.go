@@ -28,7 +28,7 @@ func (l *Ledger) settle(p *producer, seq uint64, kind event.SettlementKind, at [
 	case kind != event.Return:
 		p.confirms += int64(n)
 	}
-	plain := (kind == event.Ack || commit) && !pg.done && pg.nacked == nil
+	plain := (kind == event.Ack || commit) && !pg.done && pg.odd.nacked == nil
 	if !plain || countSpan(pg.sent, slot, n) < n || countSpan(pg.acked, slot, n) > 0 {
 		for i := range at {
 			l.settleOne(p, pg, seq+uint64(i), slot+i, kind, at[i])
@@ -53,7 +53,7 @@ func (l *Ledger) settleOne(p *producer, pg *page, seq uint64, slot int, kind eve
 		l.returnOne(p, pg, seq, slot, sent, at)
 		return
 	}
-	if testBit(pg.acked, slot) || pg.nacked != nil && testBit(pg.nacked, slot) {
+	if testBit(pg.acked, slot) || testIn(pg.odd.nacked, slot) {
 		l.total.contradictions++
 		return
 	}
@@ -73,10 +73,7 @@ func (l *Ledger) settleOne(p *producer, pg *page, seq uint64, slot int, kind eve
 		l.total.nacked++
 		l.note(&l.total.nackedFirst, example{producer: p, seq: seq, dest: -1, consumer: -1, received: event.None})
 		was := pg.refused(slot)
-		if pg.nacked == nil {
-			pg.nacked = l.arena.bits(l.words)
-		}
-		setBit(pg.nacked, slot)
+		l.setOdd(&pg.unusual().nacked, slot)
 		if sent && !was {
 			l.refuse(pg, slot, at)
 		}
@@ -96,15 +93,12 @@ func (t *totals) vouched(commit bool) *int64 {
 }
 
 func (l *Ledger) returnOne(p *producer, pg *page, seq uint64, slot int, sent bool, at int64) {
-	if pg.returns == nil {
-		pg.returns = l.arena.bits(l.words)
-	}
-	if testBit(pg.returns, slot) {
+	if testIn(pg.odd.returns, slot) {
 		l.total.contradictions++
 		return
 	}
 	was := pg.refused(slot)
-	setBit(pg.returns, slot)
+	l.setOdd(&pg.unusual().returns, slot)
 	l.total.returned++
 	l.note(&l.total.returnFirst, example{producer: p, seq: seq, dest: -1, consumer: -1, received: event.None})
 	if !sent {

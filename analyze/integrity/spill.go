@@ -4,19 +4,18 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"unsafe"
 )
 
-// column is one time of each message of a page: a fixed number of int64 values, either in memory or in the pager's
-// file. The zero value holds nothing.
+// column is one time of each message of a page: a fixed number of int64 values, in the pager's memory, in its file, or in both.
+// The zero value holds nothing. There are millions of columns: it is small, and has no pointers.
 type column struct {
-	data    []int64 // nil: not in memory
-	slot    int64   // place in the file + 1; 0: none
-	dirty   bool    // changed since it was written to slot
-	touched bool    // used since the pager last looked for something to write out
+	frame uint32 // place in memory + 1; 0: not in memory
+	slot  uint32 // place in the file + 1; 0: none
 }
 
-func (c *column) exists() bool { return c.data != nil || c.slot != 0 }
+func (c *column) exists() bool { return c.frame != 0 || c.slot != 0 }
 
 // pager holds columns in bounded memory: what has not been used for longest is written to a temporary file and read
 // again when it is wanted. Messages are consumed nearly in the order in which they were sent, so even a run that was
@@ -25,18 +24,29 @@ type pager struct {
 	size  int // values in a column
 	limit int // columns in memory
 
-	inUse    [pinned]*column
-	next     int       // place in inUse
-	resident []*column // those in memory, oldest first; holds ones that were dropped since
-	live     int       // of resident, not dropped
-	spare    [][]int64
+	frames []frame
+	free   []uint32 // frames that hold nothing
+	arena  []int64  // of frames to come
+	hand   int      // the frame that is looked at next for something to write out
+	inUse  [pinned]uint32
+	next   int // place in inUse
 
 	dir      string
 	announce func(string)
 	file     *os.File
-	free     []int64 // slots
-	slots    int64   // ever used
-	err      error   // the first failure; sticky
+	victims  []uint32
+	buf      []int64  // what is written together
+	spare    []uint32 // slots
+	slots    uint32   // ever used
+	err      error    // the first failure; sticky
+}
+
+// frame is the memory of one column.
+type frame struct {
+	data    []int64
+	owner   *column // nil: free
+	dirty   bool    // changed since it was written
+	touched bool    // used since the hand last passed
 }
 
 // One call uses at most three columns at a time (sent, due, and an early answer); the last ones used are never written
@@ -44,6 +54,7 @@ type pager struct {
 const (
 	pinned     = 4
 	minColumns = 64 // more than the pinned ones, so that there is always another
+	together   = 32 // columns that are written at a time, so that the system is not called for each; fewer than minColumns
 )
 
 func newPager(size int, budget int64, dir string, announce func(string)) *pager {
@@ -52,31 +63,41 @@ func newPager(size int, budget int64, dir string, announce func(string)) *pager 
 
 // create gives c memory, every value fill.
 func (p *pager) create(c *column, fill int64) {
-	p.admit(c)
-	for i := range c.data {
-		c.data[i] = fill
+	f := p.admit(c)
+	for i := range f.data {
+		f.data[i] = fill
 	}
-	c.dirty = true
+	f.dirty = true
 }
 
 // load brings c into memory and returns its values, valid until pinned other columns were loaded or created, or c was dropped.
-func (p *pager) load(c *column) []int64 {
-	p.use(c)
-	if c.data == nil {
-		p.admit(c)
-		if err := p.read(c); err != nil && p.err == nil {
-			p.err = fmt.Errorf("temporary file: %s: read: %w", p.file.Name(), err)
-		}
-		c.dirty = false
-	}
-	return c.data
+func (p *pager) load(c *column) []int64 { return p.bring(c).data }
+
+// change is load for values that are going to be written.
+func (p *pager) change(c *column) []int64 {
+	f := p.bring(c)
+	f.dirty = true
+	return f.data
 }
 
-// use keeps c from being written out for a while.
-func (p *pager) use(c *column) {
-	c.touched = true
-	if p.inUse[(p.next+pinned-1)%pinned] != c {
-		p.inUse[p.next] = c
+func (p *pager) bring(c *column) *frame {
+	if c.frame != 0 {
+		p.use(c.frame)
+		return &p.frames[c.frame-1]
+	}
+	f := p.admit(c)
+	if _, err := p.file.ReadAt(rawBytes(f.data), p.offset(c.slot)); err != nil && p.err == nil {
+		p.err = fmt.Errorf("temporary file: %s: read: %w", p.file.Name(), err)
+	}
+	f.dirty = false
+	return f
+}
+
+// use keeps a frame from being written out for a while.
+func (p *pager) use(n uint32) {
+	p.frames[n-1].touched = true
+	if p.inUse[(p.next+pinned-1)%pinned] != n {
+		p.inUse[p.next] = n
 		p.next = (p.next + 1) % pinned
 	}
 }
@@ -84,115 +105,145 @@ func (p *pager) use(c *column) {
 // drop forgets a column.
 func (p *pager) drop(c *column) {
 	if c.slot != 0 {
-		p.free = append(p.free, c.slot)
+		p.spare = append(p.spare, c.slot)
 	}
-	if c.data != nil {
-		p.spare = append(p.spare, c.data)
-		p.live--
+	if c.frame != 0 {
+		p.release(c.frame)
 	}
 	*c = column{}
 }
 
+func (p *pager) release(n uint32) {
+	p.frames[n-1].owner = nil
+	p.free = append(p.free, n)
+}
+
+// live is how many columns are in memory.
+func (p *pager) live() int { return len(p.frames) - len(p.free) }
+
 // admit finds memory for c.
-func (p *pager) admit(c *column) {
-	for p.live >= p.limit {
+func (p *pager) admit(c *column) *frame {
+	if len(p.free) == 0 && len(p.frames) < p.limit {
+		if len(p.arena) == 0 {
+			p.arena = make([]int64, p.size*min(minColumns, p.limit-len(p.frames)))
+		}
+		p.frames = append(p.frames, frame{data: p.arena[:p.size:p.size]})
+		p.arena = p.arena[p.size:]
+		p.free = append(p.free, uint32(len(p.frames)))
+	}
+	if len(p.free) == 0 {
 		p.evict()
 	}
-	if n := len(p.spare); n > 0 {
-		c.data, p.spare = p.spare[n-1], p.spare[:n-1]
-	} else {
-		c.data = make([]int64, p.size)
-	}
-	p.use(c)
-	p.live++
-	p.compact()
-	p.resident = append(p.resident, c)
+	n := p.free[len(p.free)-1]
+	p.free = p.free[:len(p.free)-1]
+	p.frames[n-1].owner, c.frame = c, n
+	p.use(n)
+	return &p.frames[n-1]
 }
 
-// compact takes dropped columns off the list when they have become the greater part of it.
-func (p *pager) compact() {
-	if len(p.resident) < 2*p.live+1024 {
-		return
-	}
-	kept := p.resident[:0]
-	for _, c := range p.resident {
-		if c.data != nil {
-			kept = append(kept, c)
-		}
-	}
-	clear(p.resident[len(kept):])
-	p.resident = kept
-}
-
-// evict writes out the oldest column that was not used since it was last looked at.
+// evict frees the frames that the hand comes to and that were not used since it last passed, and writes out what changed in them.
 func (p *pager) evict() {
-	for {
-		c := p.resident[0]
-		p.resident = p.resident[1:]
-		if c.data == nil {
-			continue
+	p.victims = p.victims[:0]
+	for looked := 0; len(p.victims) == 0 || len(p.victims) < together && looked < len(p.frames); looked++ {
+		f, n := &p.frames[p.hand], uint32(p.hand+1)
+		p.hand = (p.hand + 1) % len(p.frames)
+		switch {
+		case f.owner == nil || n == p.inUse[0] || n == p.inUse[1] || n == p.inUse[2] || n == p.inUse[3]:
+		case f.touched:
+			f.touched = false
+		default:
+			p.victims = append(p.victims, n)
 		}
-		if c.touched || c == p.inUse[0] || c == p.inUse[1] || c == p.inUse[2] || c == p.inUse[3] {
-			c.touched = false
-			p.resident = append(p.resident, c)
-			continue
-		}
-		if c.dirty {
-			if err := p.write(c); err != nil && p.err == nil {
-				p.err = err
-			}
-		}
-		p.spare = append(p.spare, c.data)
-		c.data = nil
-		p.live--
-		return
+	}
+	if err := p.write(p.victims); err != nil && p.err == nil {
+		p.err = err
+	}
+	for _, n := range slices.Backward(p.victims) { // the first is used again first
+		p.frames[n-1].owner.frame = 0
+		p.release(n)
 	}
 }
 
-func (p *pager) write(c *column) error {
+// write writes out frames, those next to each other in the file together.
+func (p *pager) write(frames []uint32) error {
 	if p.file == nil {
-		f, err := os.CreateTemp(p.dir, "leveret-analyze-*")
-		if err != nil {
-			return fmt.Errorf("temporary file (--tmp): %w", err)
-		}
-		p.file = f
-		os.Remove(f.Name()) // gone with the process, however it ends; where the system refuses, close removes it
-		if p.announce != nil {
-			p.announce(fmt.Sprintf("more messages are under way than %d MiB hold: writing their times to a temporary file in %s", int64(p.limit)*int64(p.size)>>17, filepath.Dir(f.Name())))
+		if err := p.open(); err != nil {
+			return err
 		}
 	}
-	if c.slot == 0 {
-		if n := len(p.free); n > 0 {
-			c.slot, p.free = p.free[n-1], p.free[:n-1]
-		} else {
-			p.slots++
-			c.slot = p.slots
+	p.buf = p.buf[:0]
+	first := uint32(0) // slot of buf
+	for _, n := range frames {
+		f := &p.frames[n-1]
+		if !f.dirty {
+			continue
 		}
+		f.dirty = false
+		if f.owner.slot == 0 {
+			f.owner.slot = p.slot()
+		}
+		if slot := f.owner.slot; slot != first+uint32(len(p.buf)/p.size) {
+			if err := p.flush(first); err != nil {
+				return err
+			}
+			first = slot
+		}
+		p.buf = append(p.buf, f.data...)
 	}
-	if _, err := p.file.WriteAt(rawBytes(c.data), p.offset(c)); err != nil {
+	return p.flush(first)
+}
+
+// slot is a place in the file that is not in use.
+func (p *pager) slot() uint32 {
+	if n := len(p.spare); n > 0 {
+		s := p.spare[n-1]
+		p.spare = p.spare[:n-1]
+		return s
+	}
+	p.slots++
+	return p.slots
+}
+
+// flush writes buf, whose first column has a slot.
+func (p *pager) flush(slot uint32) error {
+	if len(p.buf) == 0 {
+		return nil
+	}
+	_, err := p.file.WriteAt(rawBytes(p.buf), p.offset(slot))
+	p.buf = p.buf[:0]
+	if err != nil {
 		return fmt.Errorf("temporary file: %s: write (--tmp names another place): %w", p.file.Name(), err)
 	}
-	c.dirty = false
 	return nil
 }
 
-func (p *pager) read(c *column) error {
-	_, err := p.file.ReadAt(rawBytes(c.data), p.offset(c))
-	return err
+func (p *pager) open() error {
+	f, err := os.CreateTemp(p.dir, "leveret-analyze-*")
+	if err != nil {
+		return fmt.Errorf("temporary file (--tmp): %w", err)
+	}
+	p.file = f
+	os.Remove(f.Name()) // gone with the process, however it ends; where the system refuses, close removes it
+	if p.announce != nil {
+		p.announce(fmt.Sprintf("more messages are under way than %d MiB hold: writing their times to a temporary file in %s", int64(p.limit)*int64(p.size)>>17, filepath.Dir(f.Name())))
+	}
+	return nil
 }
 
-func (p *pager) offset(c *column) int64 { return (c.slot - 1) * int64(p.size) * 8 }
+func (p *pager) offset(slot uint32) int64 { return int64(slot-1) * int64(p.size) * 8 }
 
 // spilled is the size that the temporary file has reached, in bytes.
-func (p *pager) spilled() int64 { return p.slots * int64(p.size) * 8 }
+func (p *pager) spilled() int64 { return int64(p.slots) * int64(p.size) * 8 }
 
-// close gives up the file and all memory. The columns are empty then.
+// close gives up the file and all memory. The columns in memory are empty then.
 func (p *pager) close() error {
-	for _, c := range p.resident {
-		*c = column{}
+	for i := range p.frames {
+		if c := p.frames[i].owner; c != nil {
+			*c = column{}
+		}
 	}
-	p.resident, p.spare, p.live = nil, nil, 0
-	p.inUse = [pinned]*column{}
+	p.frames, p.free, p.arena, p.buf = nil, nil, nil, nil
+	p.inUse = [pinned]uint32{}
 	if p.file == nil {
 		return nil
 	}

@@ -35,18 +35,18 @@ func TestPagerKeepsValues(t *testing.T) {
 			continue
 		}
 		got := p.load(c)
+		if rng.IntN(3) == 0 {
+			v := rng.Int64()
+			p.change(c)[5], want[i][5] = v, v
+		}
 		for j := range got {
 			if got[j] != want[i][j] {
 				t.Fatalf("column %d, value %d: %d, want %d", i, j, got[j], want[i][j])
 			}
 		}
-		if rng.IntN(3) == 0 {
-			v := rng.Int64()
-			got[5], want[i][5], c.dirty = v, v, true
-		}
 	}
-	if p.err != nil || p.live > p.limit || announced != 1 || p.spilled() == 0 {
-		t.Errorf("%v, %d of %d in memory, announced %d times, %d bytes spilled", p.err, p.live, p.limit, announced, p.spilled())
+	if p.err != nil || p.live() > p.limit || announced != 1 || p.spilled() == 0 {
+		t.Errorf("%v, %d of %d in memory, announced %d times, %d bytes spilled", p.err, p.live(), p.limit, announced, p.spilled())
 	}
 	if p.spilled() > int64(len(columns))*128*8 {
 		t.Errorf("the file has grown to %d bytes: places are not used again", p.spilled())

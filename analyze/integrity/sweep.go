@@ -104,9 +104,9 @@ func (l *Ledger) countNeverSent(pg *page) {
 // finishWord looks at 64 messages of a page.
 func (l *Ledger) finishWord(p *producer, pg *page, n uint64, w int) {
 	sent := pg.sent[w]
-	refused := word(pg.nacked, w) | word(pg.returns, w)
+	refused := word(pg.odd.nacked, w) | word(pg.odd.returns, w)
 	if p.awaits != NoAnswer {
-		for left := sent &^ pg.acked[w] &^ word(pg.nacked, w); left != 0; left &= left - 1 {
+		for left := sent &^ pg.acked[w] &^ word(pg.odd.nacked, w); left != 0; left &= left - 1 {
 			slot := w<<6 + bits.TrailingZeros64(left)
 			sent, due := l.timesOf(pg, slot)
 			l.of(p, n<<l.shift+uint64(slot), -1, -1, -1)
@@ -171,7 +171,7 @@ func (l *Ledger) finishRoute(p *producer, pg *page, n uint64, w int, messages ui
 	if !rt.known {
 		somewhere := uint64(0)
 		pg.each(func(a *arrivals) {
-			claimed := messages & word(a.corrupt, w) &^ a.intact[w]
+			claimed := messages & word(a.odd.corrupt, w) &^ a.intact[w]
 			l.destCounts(a.dest).attributed += int64(bits.OnesCount64(claimed))
 			somewhere |= a.intact[w] | claimed
 		})
@@ -183,7 +183,7 @@ func (l *Ledger) finishRoute(p *producer, pg *page, n uint64, w int, messages ui
 		pg.each(func(a *arrivals) {
 			if a.dest == d {
 				missing &^= a.intact[w]
-				corrupt = missing & word(a.corrupt, w)
+				corrupt = missing & word(a.odd.corrupt, w)
 			}
 		})
 		if missing != 0 && l.x.dests[d].stream {
@@ -319,13 +319,13 @@ func (l *Ledger) countPublished(p *producer, pg *page) {
 // countWord counts messages of a word that have one route.
 func (l *Ledger) countWord(p *producer, pg *page, w int, messages uint64, route int32) {
 	n := func(word uint64) int64 { return int64(bits.OnesCount64(messages & word)) }
-	acked, nacked := pg.acked[w], word(pg.nacked, w)
+	acked, nacked := pg.acked[w], word(pg.odd.nacked, w)
 	open := n(^(acked | nacked))
 	for _, d := range l.x.routes[route].all {
 		c := &l.destCounts(d).published
 		c.sent += n(^uint64(0))
 		c.nacked += n(nacked)
-		c.returned += n(word(pg.returns, w))
+		c.returned += n(word(pg.odd.returns, w))
 		switch p.awaits {
 		case AwaitsConfirm:
 			c.confirmed += n(acked)
