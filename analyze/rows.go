@@ -152,14 +152,15 @@ func since(barrier, ns int64) int64 {
 
 // exporter is one run of Export.
 type exporter struct {
-	a      *analysis
-	s      Select
-	to     export.Writer
-	block  *export.Block
-	rows   int64
-	inTime func(int64) bool
-	where  []func(*integrity.History) bool
-	picked []int // scratch
+	a       *analysis
+	s       Select
+	to      export.Writer
+	block   *export.Block
+	rows    int64
+	inTime  func(int64) bool
+	where   []func(*integrity.History) bool
+	picked  []int   // scratch
+	numbers []int64 // scratch
 }
 
 // flush hands over the rows that are there.
@@ -202,7 +203,7 @@ func (x *exporter) messages(ctx context.Context) error {
 	if a.merged {
 		merge = newMerger(a.o.MemoryBytes, deliver)
 	}
-	err := feed(ctx, again, func(r *rows) error {
+	err := feed(ctx, again, nil, func(r *rows) error {
 		switch r.batch.kind {
 		case schema.Sends:
 			h.Sends(sendsOf(r), u32(r.rec, schema.SendsSize))

@@ -11,6 +11,7 @@ import (
 
 	"leveret/analyze/export"
 	"leveret/capture/event"
+	"leveret/capture/manifest"
 	"leveret/capture/schema"
 )
 
@@ -116,7 +117,7 @@ func (x *exporter) events(ctx context.Context) error {
 			a.total += b.length
 		}
 	}
-	return feed(ctx, batches, func(r *rows) error {
+	return feed(ctx, batches, nil, func(r *rows) error {
 		r.batch.capture.rows[k] += r.batch.rows
 		x.pick(r)
 		x.fill(r)
@@ -135,7 +136,7 @@ func (x *exporter) pick(r *rows) {
 	times := i64(r.rec, main)
 	var producers []int64
 	if x.s.Producer >= 0 {
-		producers = numbers(r.rec, columnNamed(k, "producer"), k)
+		producers = numbers(nil, r.rec, columnNamed(k, "producer"), k)
 	}
 	var seqs []uint64
 	if x.s.bySequence() {
@@ -152,27 +153,27 @@ func (x *exporter) pick(r *rows) {
 	}
 }
 
-// numbers are the values of a column, whatever its width; what is null is event.None.
-func numbers(rec arrow.Record, column int, k schema.Kind) []int64 {
-	out := make([]int64, rec.NumRows())
+// numbers are the values of a column, whatever its width; what is null is event.None. They are put into to.
+func numbers(to []int64, rec arrow.Record, column int, k schema.Kind) []int64 {
+	to = slices.Grow(to[:0], int(rec.NumRows()))[:rec.NumRows()]
 	switch c := k.Columns()[column]; c.Type {
 	case schema.U8:
-		widen(out, u8(rec, column))
+		widen(to, u8(rec, column))
 	case schema.U16:
-		widen(out, u16(rec, column))
+		widen(to, u16(rec, column))
 	case schema.U32:
-		widen(out, u32(rec, column))
-		for i, n := range out {
+		widen(to, u32(rec, column))
+		for i, n := range to {
 			if c.Nullable && n == int64(event.NoLane) {
-				out[i] = event.None
+				to[i] = event.None
 			}
 		}
 	case schema.U64:
-		widen(out, u64(rec, column))
+		widen(to, u64(rec, column))
 	case schema.I64:
-		copy(out, i64(rec, column))
+		copy(to, i64(rec, column))
 	}
-	return out
+	return to
 }
 
 func widen[T uint8 | uint16 | uint32 | uint64](to []int64, from []T) {
@@ -185,9 +186,7 @@ func widen[T uint8 | uint16 | uint32 | uint64](to []int64, from []T) {
 func (x *exporter) fill(r *rows) {
 	k, b, next := r.batch.kind, x.block, 0
 	id, tag := x.a.id(r.batch.capture.index)
-	for range x.picked {
-		b.Text(next, id)
-	}
+	b.Repeat(next, id, len(x.picked))
 	next++
 	if columnNamed(k, "tag") < 0 {
 		for range x.picked {
@@ -204,51 +203,81 @@ func (x *exporter) fill(r *rows) {
 			next++
 			continue
 		}
-		values, names := numbers(r.rec, i, k), valueNames[k][c.Name]
-		for _, row := range x.picked {
-			switch n := values[row]; {
-			case names != nil:
-				b.Text(next, nameOf(names, int(n)))
-			case c.Nullable && n == event.None:
-				b.Null(next)
-			default:
-				b.Number(next, n)
-			}
+		values := x.pickNumbers(r, i)
+		if names := valueNames[k][c.Name]; names != nil {
+			inRuns(values, func(n int64, times int) { b.Repeat(next, nameOf(names, int(n)), times) })
+		} else {
+			b.Numbers(next, values, event.None)
 		}
 		next++
-		next = x.fillNames(r, c.Name, values, next)
+		next = x.fillNames(r.batch.capture, c.Name, values, next)
 	}
 	b.Rows += len(x.picked)
 }
 
-// fillNames appends what stands behind an index.
-func (x *exporter) fillNames(r *rows, column string, values []int64, next int) int {
-	capture := r.batch.capture
-	switch column {
-	case "route":
-		for _, row := range x.picked {
-			c := columnFiller{block: x.block, next: next}
-			x.route(&c, capture.index, int(values[row]))
+// pickNumbers are the values of a column in the rows that were picked; valid until the next call.
+func (x *exporter) pickNumbers(r *rows, column int) []int64 {
+	x.numbers = numbers(x.numbers, r.rec, column, r.batch.kind)
+	if len(x.picked) < len(x.numbers) {
+		for i, row := range x.picked { // they rise: row is not before i
+			x.numbers[i] = x.numbers[row]
 		}
-		return next + 2
-	case "queue":
-		for _, row := range x.picked {
-			if m := capture.manifest; m != nil && values[row] >= 0 && values[row] < int64(len(m.Topology.Queues)) {
-				x.block.Text(next, m.Topology.Queues[values[row]].Name)
-			} else {
-				x.block.Null(next)
-			}
-		}
-		return next + 1
-	case "node":
-		for _, row := range x.picked {
-			if m := capture.manifest; m != nil && m.Management != nil && values[row] >= 0 && values[row] < int64(len(m.Management.Nodes)) {
-				x.block.Text(next, m.Management.Nodes[values[row]].Name)
-			} else {
-				x.block.Null(next)
-			}
-		}
-		return next + 1
 	}
-	return next
+	return x.numbers[:len(x.picked)]
+}
+
+// inRuns calls f for equal values that stand together.
+func inRuns(values []int64, f func(value int64, times int)) {
+	for i := 0; i < len(values); {
+		j := i + 1
+		for j < len(values) && values[j] == values[i] {
+			j++
+		}
+		f(values[i], j-i)
+		i = j
+	}
+}
+
+// fillNames appends what stands behind an index, and returns the column behind it.
+func (x *exporter) fillNames(capture *source, column string, values []int64, next int) int {
+	names := namesBehind(column)
+	if len(names) == 0 {
+		return next
+	}
+	inRuns(values, func(n int64, times int) {
+		for i, text := range namesAt(capture.manifest, column, n) {
+			if text != nil {
+				x.block.Repeat(next+i, *text, times)
+			} else {
+				x.block.Nulls(next+i, times)
+			}
+		}
+	})
+	return next + len(names)
+}
+
+// namesAt are the names that stand behind an index, as many as namesBehind says; nil where one is not known.
+func namesAt(m *manifest.Manifest, column string, n int64) []*string {
+	switch {
+	case column == "route":
+		exchange, key := routeNames(m, int(n))
+		return []*string{exchange, key}
+	case column == "queue" && m != nil && n >= 0 && n < int64(len(m.Topology.Queues)):
+		return []*string{&m.Topology.Queues[n].Name}
+	case column == "node" && m != nil && m.Management != nil && n >= 0 && n < int64(len(m.Management.Nodes)):
+		return []*string{&m.Management.Nodes[n].Name}
+	}
+	return []*string{nil}
+}
+
+// routeNames are exchange and routing key of a route; nil where they are not known.
+func routeNames(m *manifest.Manifest, route int) (exchange, key *string) {
+	if m == nil || route < 0 || route >= len(m.Topology.Routes) {
+		return nil, nil
+	}
+	r := &m.Topology.Routes[route]
+	if r.Random { // a fresh key for each message, which is not recorded
+		return &r.Exchange, nil
+	}
+	return &r.Exchange, &r.RoutingKey
 }

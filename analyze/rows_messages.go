@@ -145,20 +145,17 @@ func (x *exporter) message(m *integrity.History) error {
 
 // route fills exchange and routing key.
 func (x *exporter) route(c *columnFiller, capture, route int) {
-	if capture >= 0 && route >= 0 {
-		if m := x.a.captures[capture].manifest; m != nil && route < len(m.Topology.Routes) {
-			r := &m.Topology.Routes[route]
-			c.text(r.Exchange)
-			if r.Random {
-				c.null() // a fresh key for each message, which is not recorded
-			} else {
-				c.text(r.RoutingKey)
-			}
-			return
+	var names [2]*string
+	if capture >= 0 {
+		names[0], names[1] = routeNames(x.a.captures[capture].manifest, route)
+	}
+	for _, name := range names {
+		if name != nil {
+			c.text(*name)
+		} else {
+			c.null()
 		}
 	}
-	c.null()
-	c.null()
 }
 
 // columnFiller fills one row of a block, column after column.

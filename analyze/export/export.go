@@ -89,6 +89,31 @@ func (b *Block) Null(column int) {
 	v.Missing = append(v.Missing, true)
 }
 
+// Numbers appends values to an Int or Flag column; in a nullable one those equal to null are null.
+func (b *Block) Numbers(column int, values []int64, null int64) {
+	v := &b.Values[column]
+	v.Numbers = append(v.Numbers, values...)
+	if b.Columns[column].Nullable {
+		for _, n := range values {
+			v.Missing = append(v.Missing, n == null)
+		}
+	}
+}
+
+// Repeat appends a text n times to a Text column.
+func (b *Block) Repeat(column int, s string, n int) {
+	for range n {
+		b.Text(column, s)
+	}
+}
+
+// Nulls appends n nulls to a nullable column.
+func (b *Block) Nulls(column, n int) {
+	for range n {
+		b.Null(column)
+	}
+}
+
 // Reset empties the block; its memory is used again.
 func (b *Block) Reset() {
 	b.Rows = 0

@@ -65,7 +65,7 @@ var homes = map[string][]string{
 	"github.com/google/flatbuffers":           {"capture/schema"}, // Arrow's own encoding of its headers
 	"github.com/HdrHistogram/hdrhistogram-go": {"loadcore"},       // live latency
 	"github.com/prometheus/client_golang":     {"cmd/internal/prometheus"},
-	"github.com/klauspost/compress":           {"capture/schema"}, // zstd
+	"github.com/klauspost/compress":           {"capture/schema", "analyze/export"}, // zstd
 	"github.com/pierrec/lz4/v4":               {"capture/schema"},
 	"github.com/spf13/pflag":                  {"cmd/internal/options"},
 	"github.com/schollz/progressbar/v3":       {"cmd/internal/panel"},
