@@ -238,7 +238,7 @@ func (a *analysis) count(ctx context.Context) error {
 			a.latency.ack.followed = newFollowed(a.time.runStart, a.time.end)
 		}
 	}
-	if err := a.feed(ctx, a.batches, v); err != nil {
+	if err := a.feed(ctx, a.batches, a.columns(v), v); err != nil {
 		return err
 	}
 	a.findFacts()
@@ -260,10 +260,13 @@ func (a *analysis) count(ctx context.Context) error {
 		return fmt.Errorf("analyze: %w", err)
 	}
 	if n := a.ledger.SpilledBytes(); n > 0 {
-		a.notes = append(a.notes, fmt.Sprintf("analysis: %d MiB of a temporary file were used", n>>20))
+		a.notes = append(a.notes, fmt.Sprintf(spilledNote, n>>20))
 	}
 	return nil
 }
+
+// spilledNote says how large a temporary file became.
+const spilledNote = "analysis: %d MiB of a temporary file were used"
 
 // choose reads the rows again until every percentile is exact, and the findings have the times of the messages they name.
 func (a *analysis) choose(ctx context.Context) error {
@@ -288,7 +291,7 @@ func (a *analysis) choose(ctx context.Context) error {
 		if a.latency.ack.open || a.latency.ack.followed != nil && a.latency.following {
 			v.acked = newAckTimes(a.latency, a.o.MemoryBytes/8)
 		}
-		err := a.feed(ctx, again, v)
+		err := a.feed(ctx, again, a.columns(v), v)
 		err = errors.Join(err, ledger.Err(), ledger.Close())
 		if err == nil {
 			err = a.latency.closeSelections()
@@ -313,8 +316,8 @@ func (a *analysis) newLedger() *integrity.Ledger {
 }
 
 // feed shows batches to v and tells of the progress.
-func (a *analysis) feed(ctx context.Context, batches []*batch, v *visitor) error {
-	err := feed(ctx, batches, func(r *rows) error {
+func (a *analysis) feed(ctx context.Context, batches []*batch, wanted columns, v *visitor) error {
+	err := feed(ctx, batches, wanted, func(r *rows) error {
 		v.visit(r)
 		a.read += r.batch.length
 		if a.o.Progress != nil {

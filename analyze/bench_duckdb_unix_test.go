@@ -4,6 +4,7 @@ package analyze
 
 import (
 	"encoding/json"
+	"fmt"
 	"io/fs"
 	"os"
 	"os/exec"
@@ -23,7 +24,8 @@ const besideMessages = 2_000_000
 
 // BenchmarkBesideDuckDB analyzes generated runs with the built program, and has DuckDB do the same join, search for duplicates
 // and quantiles over the exported Parquet, one after the other, from warm cache. rows/s are the rows of sends, confirms
-// and deliveries by the time of the whole program (leveret) or of the statement alone (DuckDB). The figures have to agree.
+// and deliveries by the time of the whole program (leveret) or of the statement alone (DuckDB), times-leveret is one time by the
+// other. The figures have to agree. LEVERET_BENCH_DIR is where captures and Parquet are kept, to be used again by the next run.
 func BenchmarkBesideDuckDB(b *testing.B) {
 	messages := uint64(besideMessages)
 	if text := os.Getenv("LEVERET_BENCH_MESSAGES"); text != "" {
@@ -32,6 +34,10 @@ func BenchmarkBesideDuckDB(b *testing.B) {
 			b.Fatalf("LEVERET_BENCH_MESSAGES=%s: a number of at least 1000000", text)
 		}
 		messages = n
+	}
+	dir := os.Getenv("LEVERET_BENCH_DIR")
+	if dir == "" {
+		dir = b.TempDir()
 	}
 	program := filepath.Join(b.TempDir(), "leveret")
 	if out, err := exec.Command("go", "build", "-trimpath", "-o", program, "leveret/cmd/leveret").CombinedOutput(); err != nil {
@@ -44,48 +50,65 @@ func BenchmarkBesideDuckDB(b *testing.B) {
 		{name: "fan-out-4", producers: 4, consumers: 4, queues: 4, messages: messages / 16},
 		{name: "published-first", producers: 4, consumers: 4, messages: messages / 4, publishFirst: true},
 	} {
-		besideDuckDB(b, l, program, duck)
+		besideDuckDB(b, l, beside{program, duck, filepath.Join(dir, fmt.Sprintf("%s-%d", l.name, messages))})
 	}
 }
 
-func besideDuckDB(b *testing.B, l load, program, duck string) {
-	var dir, parquet string
+// beside is what both need: program, DuckDB, and where the run is, or is put.
+type beside struct{ program, duck, run string }
+
+func besideDuckDB(b *testing.B, l load, x beside) {
 	var ours *result.Result
-	prepare := func(b *testing.B) { // for whichever of the two is run first
-		if dir != "" {
-			return
-		}
-		b.StopTimer()
-		at := filepath.Join(filepath.Dir(program), l.name)
-		dir, parquet = l.generateIn(b, at), at+".parquet"
-		exportRows(b, program, dir, parquet)
-		b.StartTimer()
-	}
+	var took time.Duration
 	b.Run(l.name+"/leveret", func(b *testing.B) {
-		prepare(b)
+		x.prepare(b, l)
 		for b.Loop() {
-			ours = analyzeBeside(b, program, dir)
+			ours, took = x.analyze(b)
 		}
 	})
 	b.Run(l.name+"/duckdb", func(b *testing.B) {
-		prepare(b)
+		x.prepare(b, l)
 		if ours == nil {
-			ours = analyzeBeside(b, program, dir)
+			ours, took = x.analyze(b)
 		}
 		for b.Loop() {
-			judgeBeside(b, duck, parquet, ours)
+			theirs := x.judge(b, ours)
+			b.ReportMetric(theirs.Seconds()/took.Seconds(), "times-leveret")
 		}
 	})
-	os.RemoveAll(dir)
-	os.RemoveAll(parquet)
+	if os.Getenv("LEVERET_BENCH_DIR") == "" {
+		os.RemoveAll(x.run)
+		os.RemoveAll(x.parquet())
+	}
 }
 
-// analyzeBeside runs leveret analyze as a process of its own.
-func analyzeBeside(b *testing.B, program, dir string) *result.Result {
-	tmp := b.TempDir()
-	spilled := watchSize(tmp)
+func (x beside) parquet() string { return x.run + ".parquet" }
+
+// prepare makes what is not there yet, under another name until it is whole.
+func (x beside) prepare(b *testing.B, l load) {
+	b.StopTimer()
+	defer b.StartTimer()
+	put := func(path string, by func(string)) {
+		if _, err := os.Stat(path); err == nil {
+			return
+		}
+		part := path + ".part"
+		if err := os.RemoveAll(part); err != nil {
+			b.Fatal(err)
+		}
+		by(part)
+		if err := os.Rename(part, path); err != nil {
+			b.Fatal(err)
+		}
+	}
+	put(x.run, func(part string) { l.generateIn(b, part) })
+	put(x.parquet(), func(part string) { x.export(b, part) })
+}
+
+// analyze runs leveret analyze as a process of its own. Its temporary file has no name: it says itself how large that was.
+func (x beside) analyze(b *testing.B) (*result.Result, time.Duration) {
 	begun := time.Now()
-	cmd := exec.Command(program, "analyze", dir, "--quiet", "--format", "json", "--tmp", tmp)
+	cmd := exec.Command(x.program, "analyze", x.run, "--quiet", "--format", "json", "--tmp", b.TempDir())
 	out, err := cmd.Output()
 	if err != nil {
 		b.Fatalf("leveret analyze: %v\n%s", err, out)
@@ -98,16 +121,22 @@ func analyzeBeside(b *testing.B, program, dir string) *result.Result {
 	if r.Verdict != result.Pass {
 		b.Fatalf("%s: %+v", r.Verdict, r.Findings)
 	}
-	report(b, r.Counts.Sent+r.Counts.Confirmed+r.Counts.Received, elapsed, cmd, spilled())
-	return &r
+	spilled := int64(0)
+	for _, note := range r.Notes {
+		if n, err := fmt.Sscanf(note, spilledNote, &spilled); err == nil && n == 1 {
+			break
+		}
+	}
+	report(b, r.Counts.Sent+r.Counts.Confirmed+r.Counts.Received, elapsed, cmd, spilled<<20)
+	return &r, elapsed
 }
 
-// judgeBeside has DuckDB do the same, and holds its figures against ours.
-func judgeBeside(b *testing.B, duck, parquet string, ours *result.Result) {
+// judge has DuckDB do the same, holds its figures against ours, and returns the time that the statement took.
+func (x beside) judge(b *testing.B, ours *result.Result) time.Duration {
 	tmp := b.TempDir()
 	spilled := watchSize(tmp)
-	cmd := exec.Command("node", "beside.js", parquet, tmp)
-	cmd.Dir, cmd.Stderr = duck, os.Stderr
+	cmd := exec.Command("node", "beside.js", x.parquet(), tmp)
+	cmd.Dir, cmd.Stderr = x.duck, os.Stderr
 	out, err := cmd.Output()
 	if err != nil {
 		b.Fatalf("DuckDB: %v\n%s", err, out)
@@ -137,7 +166,9 @@ func judgeBeside(b *testing.B, duck, parquet string, ours *result.Result) {
 			}
 		}
 	}
-	report(b, ours.Counts.Sent+ours.Counts.Confirmed+ours.Counts.Received, time.Duration(theirs.Seconds*1e9), cmd, spilled())
+	took := time.Duration(theirs.Seconds * 1e9)
+	report(b, ours.Counts.Sent+ours.Counts.Confirmed+ours.Counts.Received, took, cmd, spilled())
+	return took
 }
 
 func report(b *testing.B, rows int64, elapsed time.Duration, cmd *exec.Cmd, spilled int64) {
@@ -175,16 +206,16 @@ func watchSize(dir string) func() int64 {
 	return func() int64 { close(stop); return <-largest }
 }
 
-// exportRows exports the three kinds of rows side by side.
-func exportRows(b *testing.B, program, dir, parquet string) {
-	if err := os.Mkdir(parquet, 0o700); err != nil {
+// export exports the three kinds of rows side by side.
+func (x beside) export(b *testing.B, to string) {
+	if err := os.Mkdir(to, 0o700); err != nil {
 		b.Fatal(err)
 	}
 	var all sync.WaitGroup
 	begun := time.Now()
 	for _, rows := range []string{"sends", "settlements", "deliveries"} {
 		all.Go(func() {
-			if out, err := exec.Command(program, "export", dir, "--rows", rows, "--output", filepath.Join(parquet, rows+".parquet")).CombinedOutput(); err != nil {
+			if out, err := exec.Command(x.program, "export", x.run, "--rows", rows, "--output", filepath.Join(to, rows+".parquet")).CombinedOutput(); err != nil {
 				b.Errorf("export of %s: %v\n%s", rows, err, out)
 			}
 		})

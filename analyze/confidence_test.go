@@ -28,7 +28,7 @@ func distributed(t *testing.T, values []int64, spans int, percents []quantile.Pe
 	}
 	w.ask(percents, cells, 100*ms)
 	w.prepare(nil)
-	for w.selection.Open(1<<20) > 0 {
+	for w.selection.Open(quantile.NewMemory(1 << 20)) {
 		for _, v := range values {
 			w.selection.Add(v)
 		}

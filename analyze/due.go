@@ -13,12 +13,17 @@ func (l *lastDue) add(r *integrity.SendRows) {
 		*l = append(*l, nil)
 	}
 	of := (*l)[r.Capture]
-	for i, due := range r.Due {
-		p := int(r.Producer[i])
-		for len(of) <= p {
+	for i := 0; i < len(r.Due); {
+		p, last, j := r.Producer[i], r.Due[i], i+1
+		for j < len(r.Due) && r.Producer[j] == p {
+			last = max(last, r.Due[j])
+			j++
+		}
+		for len(of) <= int(p) {
 			of = append(of, event.None)
 		}
-		of[p] = max(of[p], due)
+		of[p] = max(of[p], last)
+		i = j
 	}
 	(*l)[r.Capture] = of
 }

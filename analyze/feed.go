@@ -63,9 +63,12 @@ type rows struct {
 	spare chan<- []byte
 }
 
+// columns are those that are decoded of each kind; all, of kinds that are not in it. To read a column that is left out panics.
+type columns map[schema.Kind][]int
+
 // feed shows batches in their order to visit, decoded ahead on all processors. A batch that is not what its checksum
 // says is marked bad, and shown no more. It ends early with ctx's error or visit's.
-func feed(ctx context.Context, batches []*batch, visit func(*rows) error) error {
+func feed(ctx context.Context, batches []*batch, wanted columns, visit func(*rows) error) error {
 	workers := max(1, min(runtime.GOMAXPROCS(0), 8))
 	jobs := make(chan *rows, workers)      // to be decoded, by any worker
 	ordered := make(chan *rows, 2*workers) // the same, to be visited in order; bounds what is decoded ahead
@@ -76,7 +79,7 @@ func feed(ctx context.Context, batches []*batch, visit func(*rows) error) error 
 	go dispatch(batches, spare, jobs, ordered, stop)
 	for range workers {
 		go func() {
-			work(jobs, spare, mem)
+			work(jobs, wanted, spare, mem)
 			finished <- struct{}{}
 		}()
 	}
@@ -110,7 +113,7 @@ func dispatch(batches []*batch, spare chan<- []byte, jobs, ordered chan<- *rows,
 }
 
 // work decodes. Buffers that were released come back by spare and mem. Decoders hold state and belong to one goroutine.
-func work(jobs <-chan *rows, spare <-chan []byte, mem memory.Allocator) {
+func work(jobs <-chan *rows, wanted columns, spare <-chan []byte, mem memory.Allocator) {
 	decoders := map[schema.Head]*schema.Decoder{}
 	for r := range jobs {
 		var buf []byte
@@ -122,6 +125,9 @@ func work(jobs <-chan *rows, spare <-chan []byte, mem memory.Allocator) {
 		d := decoders[head]
 		if d == nil {
 			d = schema.NewDecoder(head, mem)
+			if only := wanted[head.Kind]; only != nil {
+				d.Only(only...)
+			}
 			decoders[head] = d
 		}
 		if r.buf, r.err = r.batch.read(buf); r.err == nil {
@@ -137,7 +143,7 @@ func work(jobs <-chan *rows, spare <-chan []byte, mem memory.Allocator) {
 // shiftTimes moves every time in the batch onto the common clock. The buffer is ours.
 func (r *rows) shiftTimes(by int64) {
 	for i, c := range r.batch.kind.Columns() {
-		if c.Type == schema.I64 && !c.Amount {
+		if c.Type == schema.I64 && !c.Amount && r.rec.Column(i).DataType().ID() == arrow.INT64 {
 			for j, t := range i64(r.rec, i) {
 				if t != event.None {
 					i64(r.rec, i)[j] = t + by

@@ -23,7 +23,7 @@ func followedThrough(t *testing.T, values []int64, percents []quantile.Percent) 
 	c.followed.begin(c)
 	c.prepare(nil)
 	first := true
-	for c.selection.Open(1<<20) > 0 {
+	for c.selection.Open(quantile.NewMemory(1 << 20)) {
 		c.open = true
 		for i, v := range values {
 			c.look(at(i), v, first)

@@ -16,14 +16,18 @@ type frameSizes struct {
 const mostFrame = 1 << 20
 
 func (f *frameSizes) add(kinds []uint8, messages []uint32) {
-	for i, n := range messages {
-		if k := event.SettlementKind(kinds[i]); k != event.Ack && k != event.Nack || n == 0 || n > mostFrame {
-			continue
+	for i := 0; i < len(messages); {
+		kind, n, j := kinds[i], messages[i], i+1
+		for j < len(messages) && kinds[j] == kind && messages[j] == n {
+			j++
 		}
-		for int(n) >= len(f.rows) {
-			f.rows = append(f.rows, 0)
+		if k := event.SettlementKind(kind); (k == event.Ack || k == event.Nack) && n > 0 && n <= mostFrame {
+			for int(n) >= len(f.rows) {
+				f.rows = append(f.rows, 0)
+			}
+			f.rows[n] += int64(j - i)
 		}
-		f.rows[n]++
+		i = j
 	}
 }
 

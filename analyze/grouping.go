@@ -160,13 +160,15 @@ func (l *latencies) cellOf(g *[groups]*cell, group int) *cell {
 	return g[group]
 }
 
-// addToGroups adds a value to the groups of the i-th message of an answer. from is when it was due, else sent.
-func (l *latencies) addToGroups(i, group int, from, v int64) {
-	for _, g := range l.groupsAt(i) {
-		if !l.selecting {
-			l.cellOf(g, group).count(from, v)
-		} else if c := g[group]; c != nil {
-			c.look(from, v, l.following)
+// addToGroups adds a value to the groups of the messages i to j-1 of an answer. from is when they were due, else sent.
+func (l *latencies) addToGroups(i, j, group int, from, v int64) {
+	for ; i < j; i++ {
+		for _, g := range l.groupsAt(i) {
+			if !l.selecting {
+				l.cellOf(g, group).count(from, v)
+			} else if c := g[group]; c != nil {
+				c.look(from, v, l.following)
+			}
 		}
 	}
 }

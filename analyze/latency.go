@@ -28,10 +28,11 @@ var reported = [...]quantile.Percent{
 // the window and for all of it. It sees all messages at least twice: counting, then selecting.
 type latencies struct {
 	t     *timeline
-	cells [groups][]*cell // by interval; nil where there is none
-	whole [groups]*cell   // over the window, made when counting is over
-	late  cell            // sent less due, over the window
-	ack   cell            // from received to the consumer's ack, over the run
+	cells [groups][]*cell        // by interval; nil where there is none
+	whole [groups]*cell          // over the window, made when counting is over
+	fine  [groups]*quantile.Fine // of whole; nil when counting is over
+	late  cell                   // sent less due, over the window
+	ack   cell                   // from received to the consumer's ack, over the run
 
 	shapes    [groups]shape // kept when counting is over
 	finer     bool          // series are wanted, too
@@ -56,7 +57,7 @@ type latencies struct {
 func newLatencies(t *timeline) *latencies {
 	l := &latencies{t: t}
 	for g := range l.cells {
-		l.cells[g] = make([]*cell, t.run)
+		l.cells[g], l.fine[g] = make([]*cell, t.run), &quantile.Fine{}
 	}
 	return l
 }
@@ -98,33 +99,34 @@ func (l *latencies) Undelivered(sent, due int64) { l.unanswered(deliveryService,
 // answered adds messages to the interval of their due, else sent, time; those outside the window belong to no cohort.
 func (l *latencies) answered(service int, at, sent, due []int64) {
 	c := l.t.cursor()
-	for i, s := range sent {
-		from := s
+	for i := 0; i < len(sent); {
+		from, j := sent[i], i+1
 		if due != nil && due[i] != event.None {
 			from = due[i]
-		}
-		n := c.at(from)
-		if uint(n) >= uint(l.t.run) {
-			continue
-		}
-		l.add(service, n, at[i]-s)
-		if len(l.groupings) > 0 {
-			l.addToGroups(i, service, from, at[i]-s)
-		}
-		if due != nil && due[i] != event.None {
-			l.add(service+1, n, at[i]-due[i])
-			if len(l.groupings) > 0 {
-				l.addToGroups(i, service+1, from, at[i]-due[i])
+		} else { // written together and answered together: of the same latency
+			for j < len(sent) && sent[j] == sent[i] && at[j] == at[i] && (due == nil || due[j] == event.None) {
+				j++
 			}
 		}
+		if n := c.at(from); uint(n) < uint(l.t.run) {
+			l.add(service, n, at[i]-sent[i], uint32(j-i))
+			if len(l.groupings) > 0 {
+				l.addToGroups(i, j, service, from, at[i]-sent[i])
+			}
+			if due != nil && due[i] != event.None {
+				l.add(service+1, n, at[i]-from, 1)
+				l.addToGroups(i, j, service+1, from, at[i]-from)
+			}
+		}
+		i = j
 	}
 }
 
 // stamped adds a delivery whose due time only its stamp tells, in the interval in which it was received.
 func (l *latencies) stamped(received, due int64) {
 	if n, _, _ := l.t.find(received); uint(n) < uint(l.t.run) {
-		l.add(deliveryResponse, n, received-due)
-		l.addToGroups(0, deliveryResponse, received, received-due)
+		l.add(deliveryResponse, n, received-due, 1)
+		l.addToGroups(0, 1, deliveryResponse, received, received-due)
 	}
 }
 
@@ -148,21 +150,23 @@ func (l *latencies) lateness(due, sent []int64) {
 	}
 }
 
-func (l *latencies) add(group, interval int, v int64) {
+// add adds a value n times.
+func (l *latencies) add(group, interval int, v int64, n uint32) {
 	c := l.cells[group][interval]
 	if !l.selecting {
 		if c == nil {
 			c = l.cell(group, interval)
 		}
-		c.hist.Add(v)
-		c.moments.Add(v)
+		c.hist.AddN(v, n)
+		c.moments.AddN(v, n)
+		l.fine[group].AddN(v, n)
 		return
 	}
 	if c != nil && c.open {
-		c.selection.Add(v)
+		c.selection.AddN(v, n)
 	}
 	if w := l.whole[group]; w != nil && w.open {
-		w.selection.Add(v)
+		w.selection.AddN(v, n)
 	}
 }
 
@@ -245,7 +249,9 @@ func (l *latencies) endCounting() {
 			}
 			w.ask(l.asked, l.cells[g], l.t.step)
 			w.prepare(quantile.CurvePercents(w.total()))
+			w.selection.Refine(l.fine[g])
 		}
+		l.fine[g] = nil
 		for _, c := range l.cells[g] {
 			if c != nil {
 				c.prepare(nil)
@@ -310,26 +316,16 @@ func (l *latencies) eachFollowed(f func(*cell)) {
 }
 
 // openSelections prepares another showing of all messages within the budget, and tells whether one is needed.
-func (l *latencies) openSelections(budget int64) bool {
-	const least = 1 << 16 // what a selection needs for some progress
-	used := int64(0)
+func (l *latencies) openSelections(budget int64) (needed bool) {
+	memory := quantile.NewMemory(budget)
 	l.eachCell(func(c *cell) {
-		c.open = false
-		if used > 0 && budget-used < least {
-			return
-		}
-		n := c.selection.Open(budget - used)
-		c.open = n > 0
-		used += n
+		c.open = c.selection.Open(memory)
+		needed = needed || c.open
 	})
 	if l.following { // they need a showing, whether a value is looked for or not
-		l.eachFollowed(func(c *cell) {
-			if c.followed != nil {
-				used++
-			}
-		})
+		l.eachFollowed(func(c *cell) { needed = needed || c.followed != nil })
 	}
-	return used > 0
+	return needed
 }
 
 // closeSelections ends the showing.

@@ -86,7 +86,7 @@ func TestMerger(t *testing.T) {
 			}
 		})
 		batches := 0
-		err := feed(t.Context(), a.batches, func(r *rows) error {
+		err := feed(t.Context(), a.batches, nil, func(r *rows) error {
 			if r.batch.kind == schema.Deliveries {
 				batches++
 				m.add(r)

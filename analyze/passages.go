@@ -58,7 +58,7 @@ func (a *analysis) passages(ctx context.Context, hosts []host) ([]passage, error
 	}
 	sent := map[passing]int64{}
 	var found []passage
-	err := feed(ctx, slices.Concat(sends, deliveries), func(r *rows) error {
+	err := feed(ctx, slices.Concat(sends, deliveries), nil, func(r *rows) error {
 		if r.batch.kind == schema.Sends {
 			noteSent(sent, r, thin)
 		} else {

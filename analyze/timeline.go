@@ -244,20 +244,25 @@ func (c *cursor) at(ns int64) int {
 	return c.i
 }
 
-// add counts one event each at these times; of picks the count.
-func (t *timeline) add(times []int64, of func(*intervalCounts) *int64) {
+// add counts n events each at these times; of picks the count.
+func (t *timeline) add(times []int64, n int, of func(*intervalCounts) *int64) {
 	c := t.cursor()
 	for i := 0; i < len(times); {
-		n := c.at(times[i])
-		j := i + 1
-		for j < len(times) && times[j] >= c.from && times[j] <= c.to {
-			j++
-		}
-		if n >= 0 {
-			*of(&t.counts[n]) += int64(j - i)
+		at := c.at(times[i])
+		j := c.same(times, i)
+		if at >= 0 {
+			*of(&t.counts[at]) += int64((j - i) * n)
 		}
 		i = j
 	}
+}
+
+// same is the end of the times from i on that have the interval which was found last.
+func (c *cursor) same(times []int64, i int) int {
+	for i++; i < len(times) && times[i] >= c.from && times[i] <= c.to; {
+		i++
+	}
+	return i
 }
 
 // addCohort counts the messages due, else sent, in the window.
@@ -286,44 +291,54 @@ func (t *timeline) arrived(at []int64) { t.expected(at, -1) }
 
 // expected puts n deliveries each on the backlog.
 func (t *timeline) expected(at []int64, n int) {
-	c := t.cursor()
-	for _, ns := range at {
-		if i := c.at(ns); i >= 0 {
-			t.counts[i].arrivals += int64(n)
-		}
-	}
+	t.add(at, n, func(c *intervalCounts) *int64 { return &c.arrivals })
 }
 
 // addSends counts messages sent, and the bytes of their bodies.
 func (t *timeline) addSends(sent []int64, sizes []uint32) {
 	c := t.cursor()
-	for i, ns := range sent {
-		if n := c.at(ns); n >= 0 {
-			t.counts[n].sent++
-			t.counts[n].bytes += int64(sizes[i])
+	for i := 0; i < len(sent); {
+		n := c.at(sent[i])
+		j := c.same(sent, i)
+		if n >= 0 {
+			bytes := int64(0)
+			for _, size := range sizes[i:j] {
+				bytes += int64(size)
+			}
+			t.counts[n].sent += int64(j - i)
+			t.counts[n].bytes += bytes
 		}
+		i = j
 	}
 }
 
 // addSettlements counts the broker's answers by their kinds.
 func (t *timeline) addSettlements(at []int64, kinds []uint8) {
 	c := t.cursor()
-	for i, ns := range at {
-		n := c.at(ns)
-		if n < 0 {
-			continue
+	for i := 0; i < len(at); {
+		n, kind := c.at(at[i]), kinds[i]
+		j := i + 1
+		for j < len(at) && kinds[j] == kind && at[j] >= c.from && at[j] <= c.to {
+			j++
 		}
-		switch event.SettlementKind(kinds[i]) {
-		case event.Ack:
-			t.counts[n].confirmed++
-		case event.Nack:
-			t.counts[n].nacked++
-		case event.Return:
-			t.counts[n].returned++
-		case event.Commit:
-			t.counts[n].committed++
-		case event.InDoubt:
-			t.counts[n].inDoubt++
+		if n >= 0 {
+			t.counts[n].settled(event.SettlementKind(kind), int64(j-i))
 		}
+		i = j
+	}
+}
+
+func (c *intervalCounts) settled(kind event.SettlementKind, n int64) {
+	switch kind {
+	case event.Ack:
+		c.confirmed += n
+	case event.Nack:
+		c.nacked += n
+	case event.Return:
+		c.returned += n
+	case event.Commit:
+		c.committed += n
+	case event.InDoubt:
+		c.inDoubt += n
 	}
 }

@@ -27,6 +27,25 @@ func (a *analysis) newVisitor(l *integrity.Ledger, first bool) *visitor {
 	return v
 }
 
+// columns are those that v looks at, of the kinds of which there are millions of rows.
+func (a *analysis) columns(v *visitor) columns {
+	sends := []int{schema.SendsProducer, schema.SendsSeq, schema.SendsDue, schema.SendsSent, schema.SendsRoute}
+	settlements := []int{schema.SettlementsProducer, schema.SettlementsSeq, schema.SettlementsKind, schema.SettlementsAt}
+	deliveries := []int{schema.DeliveriesConsumer, schema.DeliveriesQueue, schema.DeliveriesTag, schema.DeliveriesProducer,
+		schema.DeliveriesSeq, schema.DeliveriesReceived, schema.DeliveriesBody, schema.DeliveriesRedelivered}
+	if v.first {
+		sends = append(sends, schema.SendsSize)
+		settlements = append(settlements, schema.SettlementsFrameMessages)
+	}
+	if v.acked != nil {
+		deliveries = append(deliveries, schema.DeliveriesDeliveryTag)
+	}
+	if a.window.stamped {
+		deliveries = append(deliveries, schema.DeliveriesDue, schema.DeliveriesSize)
+	}
+	return columns{schema.Sends: sends, schema.Settlements: settlements, schema.Deliveries: deliveries}
+}
+
 func (v *visitor) visit(r *rows) {
 	if v.first {
 		r.batch.capture.rows[r.batch.kind] += r.batch.rows
@@ -73,8 +92,8 @@ func (v *visitor) sends(r *rows) {
 	if v.a.histories != nil {
 		v.a.histories.CountSends(s)
 	}
-	v.a.time.add(again, func(c *intervalCounts) *int64 { return &c.republished })
-	v.a.time.add(s.Due, func(c *intervalCounts) *int64 { return &c.due })
+	v.a.time.add(again, 1, func(c *intervalCounts) *int64 { return &c.republished })
+	v.a.time.add(s.Due, 1, func(c *intervalCounts) *int64 { return &c.due })
 	v.a.course.lastDue.add(s)
 	v.a.course.movement.sends(s.Due, s.Sent)
 	v.a.course.effects.sends(s)
@@ -107,19 +126,28 @@ func (v *visitor) settlements(r *rows) {
 	v.a.course.effects.settlements(s)
 	v.a.observed.frames.add(s.Kind, u32(r.rec, schema.SettlementsFrameMessages))
 	n := &r.batch.capture.counts
-	for _, k := range s.Kind {
-		switch event.SettlementKind(k) {
-		case event.Ack:
-			n.acks++
-		case event.Nack:
-			n.nacks++
-		case event.Return:
-			n.returns++
-		case event.Commit:
-			n.commits++
-		case event.InDoubt:
-			n.inDoubt++
+	for i := 0; i < len(s.Kind); {
+		j := i + 1
+		for j < len(s.Kind) && s.Kind[j] == s.Kind[i] {
+			j++
 		}
+		n.settled(event.SettlementKind(s.Kind[i]), int64(j-i))
+		i = j
+	}
+}
+
+func (c *rowCounts) settled(kind event.SettlementKind, n int64) {
+	switch kind {
+	case event.Ack:
+		c.acks += n
+	case event.Nack:
+		c.nacks += n
+	case event.Return:
+		c.returns += n
+	case event.Commit:
+		c.commits += n
+	case event.InDoubt:
+		c.inDoubt += n
 	}
 }
 
@@ -137,7 +165,7 @@ func (v *visitor) deliveries(r *rows) {
 	if v.a.histories != nil {
 		v.a.histories.CountDeliveries(d)
 	}
-	v.a.time.add(d.Received, func(c *intervalCounts) *int64 { return &c.received })
+	v.a.time.add(d.Received, 1, func(c *intervalCounts) *int64 { return &c.received })
 	v.a.time.countBefore(d.Received)
 	v.a.course.movement.moves(d.Received)
 	v.a.course.effects.deliveries(d)

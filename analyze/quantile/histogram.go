@@ -50,13 +50,16 @@ func bounds(b, i uint) (low int64, width uint64) {
 }
 
 // Add one value.
-func (h *Histogram) Add(v int64) {
+func (h *Histogram) Add(v int64) { h.AddN(v, 1) }
+
+// AddN adds a value n times.
+func (h *Histogram) AddN(v int64, n uint32) {
 	b, i := locate(v)
 	p := h.blocks[b]
 	if p == nil {
 		p = h.grow(b)
 	}
-	p[i]++
+	p[i] += n
 }
 
 func (h *Histogram) grow(b uint) *block {

@@ -17,22 +17,35 @@ type Moments struct {
 }
 
 // Add one value.
-func (m *Moments) Add(v int64) {
+func (m *Moments) Add(v int64) { m.AddN(v, 1) }
+
+// AddN adds a value n times.
+func (m *Moments) AddN(v int64, n uint32) {
+	if n == 0 {
+		return
+	}
 	if m.count == 0 {
 		m.min, m.max = v, v
 	}
-	m.count++
+	times := uint64(n)
+	m.count += times
 	m.min, m.max = min(m.min, v), max(m.max, v)
-	sign := uint64(v >> 63) // all ones where v is negative: the upper word of v
-	m.negative += sign & 1
-	var c uint64
-	m.sum[0], c = bits.Add64(m.sum[0], uint64(v), 0)
-	m.sum[1] += sign + c
+	sign := uint64(v >> 63) // all ones where v is negative
+	m.negative += sign & times
 	u := (uint64(v) ^ sign) - sign // |v|, also for the least int64
-	hi, lo := bits.Mul64(u, u)
-	m.squares[0], c = bits.Add64(m.squares[0], lo, 0)
-	m.squares[1], c = bits.Add64(m.squares[1], hi, c)
-	m.squares[2] += c
+	hi, lo := bits.Mul64(u, times)
+	lo, hi = lo^sign, hi^sign // negative where v is, but for the 1 that is the first carry
+	var c uint64
+	m.sum[0], c = bits.Add64(m.sum[0], lo, sign&1)
+	m.sum[1], _ = bits.Add64(m.sum[1], hi, c)
+	high, low := bits.Mul64(u, u)
+	top, middle := bits.Mul64(high, times)
+	carry, low := bits.Mul64(low, times)
+	middle, c = bits.Add64(middle, carry, 0)
+	top += c
+	m.squares[0], c = bits.Add64(m.squares[0], low, 0)
+	m.squares[1], c = bits.Add64(m.squares[1], middle, c)
+	m.squares[2] += top + c
 }
 
 // Merge adds all values of o.

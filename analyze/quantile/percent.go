@@ -3,12 +3,12 @@
 // It needs to see the values twice. The first time a Histogram counts them in logarithmic buckets; that tells in which
 // bucket each wanted rank falls. The second time a Selection looks only at the values in those buckets and finds the
 // exact ones. Memory is bounded by a budget: where the buckets hold more than it allows, the values have to be shown
-// again (Selection.Open returns above 0 until all is found).
+// again (Selection.Open is true until all is found).
 //
 //	var h quantile.Histogram
 //	for _, v := range values { h.Add(v) }
 //	s := quantile.Select(&h, []uint64{quantile.Rank(99*quantile.One, h.Count())})
-//	for s.Open(budgetBytes) > 0 {
+//	for s.Open(quantile.NewMemory(bytes)) {
 //		for _, v := range values { s.Add(v) }
 //		if err := s.Close(); err != nil { ... } // the values were not the same ones
 //	}

@@ -11,8 +11,12 @@ import (
 func at(t *testing.T, values []int64, budget int64, ps ...Percent) []int64 {
 	t.Helper()
 	var h Histogram
+	var fine Fine
 	for _, v := range values {
 		h.Add(v)
+		if len(values)%2 == 1 { // else Refine has nothing to go by
+			fine.AddN(v, 1)
+		}
 	}
 	if h.Count() != uint64(len(values)) {
 		t.Fatalf("histogram counts %d of %d values", h.Count(), len(values))
@@ -22,7 +26,8 @@ func at(t *testing.T, values []int64, budget int64, ps ...Percent) []int64 {
 		ranks[i] = Rank(p, h.Count())
 	}
 	s := Select(&h, ranks)
-	for showing := 0; s.Open(budget) > 0; showing++ {
+	s.Refine(&fine)
+	for showing := 0; s.Open(NewMemory(budget)); showing++ {
 		if showing > 2000 {
 			t.Fatal("no end of showings")
 		}
@@ -176,6 +181,37 @@ func TestPublishedMoments(t *testing.T) {
 	}
 }
 
+// A value added n times is n values.
+func TestAddN(t *testing.T) {
+	values := []int64{0, 1, -1, 255, 256, -257, 1 << 24, 1<<40 + 12345, -(1 << 50), math.MaxInt64, math.MinInt64}
+	var singly, together Moments
+	var h, hs Histogram
+	for i, v := range values {
+		n := uint32(i*i*3 + i)
+		together.AddN(v, n)
+		h.AddN(v, n)
+		for range n {
+			singly.Add(v)
+			hs.Add(v)
+		}
+		if together != singly {
+			t.Fatalf("%d times %d: %+v, one by one %+v", n, v, together, singly)
+		}
+	}
+	var counts, want [][2]uint64
+	h.Each(func(low int64, _, count uint64) { counts = append(counts, [2]uint64{uint64(low), count}) })
+	hs.Each(func(low int64, _, count uint64) { want = append(want, [2]uint64{uint64(low), count}) })
+	if !slices.Equal(counts, want) {
+		t.Errorf("%v, one by one %v", counts, want)
+	}
+	// The most there can be: (2^32-1) * 2^63 needs 95 bits, its square times as many 158.
+	var most Moments
+	most.AddN(math.MinInt64, math.MaxUint32)
+	if most.Mean() != math.MinInt64 || most.StdDev() != 0 || most.Negative() != math.MaxUint32 {
+		t.Errorf("mean %v, deviation %v, %d negative", most.Mean(), most.StdDev(), most.Negative())
+	}
+}
+
 func TestRank(t *testing.T) {
 	tests := []struct {
 		p    Percent
@@ -273,7 +309,7 @@ func TestSelectionNoticesOtherValues(t *testing.T) {
 			h.Add(1_000_000)
 			h.Add(1_000_001)
 			s := Select(&h, []uint64{1, 2})
-			s.Open(budget)
+			s.Open(NewMemory(budget))
 			for _, v := range second {
 				s.Add(v)
 			}
@@ -284,19 +320,84 @@ func TestSelectionNoticesOtherValues(t *testing.T) {
 	}
 }
 
-func TestSelectionKeepsToItsBudget(t *testing.T) {
-	var h Histogram
+// Values that come together share the memory one after the other; what is taken at one time is never more than there is.
+func TestSelectionsShareTheirMemory(t *testing.T) {
+	const spans, each, budget = 20, 50_000, 300_000 // a span's values take 200,000 bytes, those of all 4 million
 	rng := rand.New(rand.NewPCG(3, 4))
-	for range 200_000 {
-		h.Add(rng.Int64N(1 << 40))
+	var all [spans][]int64
+	var selections [spans]*Selection
+	for n := range all {
+		var h Histogram
+		for range each {
+			v := 1<<38 + rng.Int64N(1<<30)
+			all[n] = append(all[n], v)
+			h.Add(v)
+		}
+		selections[n] = Select(&h, []uint64{each / 2, each})
 	}
-	var ranks []uint64
-	for _, p := range CurvePercents(200_000) {
-		ranks = append(ranks, Rank(p, 200_000))
+	m := NewMemory(budget)
+	for _, s := range selections {
+		if !s.Open(m) {
+			t.Fatal("nothing to find")
+		}
 	}
+	for n, s := range selections {
+		for _, v := range all[n] {
+			if s.Add(v); m.left < 0 || m.left > budget {
+				t.Fatalf("%d of %d bytes are left", m.left, budget)
+			}
+		}
+	}
+	for n, s := range selections {
+		if err := s.Close(); err != nil {
+			t.Fatal(err)
+		}
+		slices.Sort(all[n])
+		for i, want := range []int64{all[n][each/2-1], all[n][each-1]} {
+			if v, ok := s.Value(i); !ok || v != want {
+				t.Errorf("span %d: %d (%v), want %d, after one showing", n, v, ok, want)
+			}
+		}
+		if s.Open(NewMemory(budget)) {
+			t.Errorf("span %d: not all is found", n)
+		}
+	}
+	if m.left != budget {
+		t.Errorf("%d of %d bytes were given back", m.left, budget)
+	}
+}
+
+// A million values around 100 s lie in a handful of buckets, which would take 4 MB; of the parts that Fine counts, one
+// showing within 100 kB finds the percentiles.
+func TestRefinedSelectionFindsLargeValuesInLittle(t *testing.T) {
+	const n = 1_000_000
+	rng := rand.New(rand.NewPCG(5, 6))
+	values := make([]int64, n)
+	var h Histogram
+	var f Fine
+	for i := range values {
+		values[i] = 100_000_000_000 + rng.Int64N(2_000_000_000)
+		if i%10 == 0 {
+			values[i] = rng.Int64N(1000) - 500 // these are none of Fine's
+		}
+		h.Add(values[i])
+		f.AddN(values[i], 1)
+	}
+	ranks := []uint64{1, n / 20, n / 2, n / 100 * 99, n}
 	s := Select(&h, ranks)
-	if got := s.Open(100_000); got <= 0 || got > 100_000 {
-		t.Errorf("took %d bytes of 100000", got)
+	s.Refine(&f)
+	s.Open(NewMemory(100_000))
+	for _, v := range values {
+		s.Add(v)
+	}
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	slices.Sort(values)
+	for i, r := range ranks {
+		if v, ok := s.Value(i); !ok || v != values[r-1] {
+			t.Errorf("rank %d: %d (%v), want %d", r, v, ok, values[r-1])
+		}
 	}
 }
 

@@ -1,14 +1,29 @@
 package quantile
 
 import (
+	"cmp"
 	"fmt"
 	"math/bits"
 	"slices"
 )
 
-// refineBits: a bucket too full for the budget is first counted in 4096 parts (16 KiB), and only the parts that hold a
+// refineBits: a bucket too full for the memory is first counted in 4096 parts (16 KiB), and only the parts that hold a
 // wanted rank are looked at in the next showing.
 const refineBits = 12
+
+// Memory is what all selections of one showing have together. Not safe for concurrent use.
+type Memory struct {
+	left  int64
+	taken bool // something was taken: the showing finds something
+}
+
+// NewMemory is so many bytes.
+func NewMemory(bytes int64) *Memory { return &Memory{left: bytes} }
+
+// fits tells whether so many bytes are left.
+func (m *Memory) fits(bytes int64) bool { return bytes <= m.left }
+
+func (m *Memory) take(bytes int64) { m.left, m.taken = m.left-bytes, true }
 
 // Selection finds the exact values at given ranks, from further showings of the values that a Histogram counted.
 // Not safe for concurrent use.
@@ -17,7 +32,9 @@ type Selection struct {
 	values  []int64
 	solved  []bool
 	targets []target // unsolved, by rising value, disjoint
+	next    []target // those of the next showing
 	index   [blocks]*block
+	memory  *Memory // of the showing
 }
 
 // target is a range of values that holds wanted ranks.
@@ -29,7 +46,11 @@ type target struct {
 	from   int    // ranks[from:to] are in it
 	to     int
 
+	// Of the showing: memory is taken when the first value comes and given back when the last has come, as values of one span of
+	// time mostly come together.
 	mode  mode
+	seen  uint64
+	bytes int64
 	shift uint     // counting: log2 of the values a cell stands for
 	cells []uint32 // counting
 	kept  []uint32 // keeping: value - low
@@ -38,9 +59,11 @@ type target struct {
 type mode uint8
 
 const (
-	idle mode = iota
+	waiting mode = iota // no value has come
 	counting
 	keeping
+	passed // there was no memory left
+	found  // all values have come
 )
 
 // Select prepares the search for the values at the given ranks: counted from 1, rising (equal ones are allowed), none
@@ -62,15 +85,29 @@ func Select(h *Histogram, ranks []uint64) *Selection {
 			s.add(t)
 		}
 	})
+	s.targets, s.next = s.next, nil
 	s.index = h.blocks
-	s.reindex()
 	return s
 }
 
-// add puts a target on the list, or solves it where it holds a single value.
+// Refine narrows the search by what f counted of the same values. It comes before the first showing.
+func (s *Selection) Refine(f *Fine) {
+	for i := range s.targets {
+		t := &s.targets[i]
+		cells, shift := f.within(t.low)
+		if sum(cells) != t.count { // none, or not all
+			s.add(*t)
+			continue
+		}
+		s.divide(t, cells, shift)
+	}
+	s.targets, s.next = s.next, nil
+}
+
+// add puts a target on the list of the next showing, or solves it where it holds a single value.
 func (s *Selection) add(t target) {
 	if t.width > 1 {
-		s.targets = append(s.targets, t)
+		s.next = append(s.next, t)
 		return
 	}
 	for r := t.from; r < t.to; r++ {
@@ -80,41 +117,39 @@ func (s *Selection) add(t target) {
 
 func (s *Selection) solve(rank int, v int64) { s.values[rank], s.solved[rank] = v, true }
 
-// Open prepares for one showing of all values and returns the bytes it took for it, 0 when every rank is found and no
-// showing is needed. It keeps to the budget, except that it always takes the 16 KiB without which nothing would be
-// found; what did not fit is left to a later showing.
-func (s *Selection) Open(budget int64) (bytes int64) {
-	for i := range s.targets {
-		bytes += s.targets[i].open(budget-bytes, bytes == 0)
-	}
+// Open prepares for one showing of all values, and tells whether one is needed: whether there are ranks left to find. It keeps to
+// the memory, except that the first of all selections to see a value always takes the 16 KiB without which nothing would be found;
+// what does not fit is left to a later showing.
+func (s *Selection) Open(m *Memory) bool {
+	s.memory = m
 	s.reindex()
-	return bytes
+	return len(s.targets) > 0
 }
 
-// open chooses the cheapest way to learn about a target that fits the budget.
-func (t *target) open(budget int64, must bool) int64 {
+// take chooses the cheapest way to learn about a target that fits the memory.
+func (t *target) take(m *Memory) {
 	const cell = 4
 	exact, keep, refine := int64(1)<<62, int64(1)<<62, int64(cell<<refineBits)
 	if t.width <= 1<<32 { // what is kept is 32 bits of difference
 		exact, keep = int64(t.width*cell), int64(t.count*cell)
 	}
 	switch {
-	case exact <= keep && exact <= budget:
-		t.mode, t.shift, t.cells = counting, 0, make([]uint32, t.width)
-		return exact
-	case keep < exact && keep <= budget:
-		t.mode, t.kept = keeping, make([]uint32, 0, t.count)
-		return keep
-	case refine <= budget || must:
+	case exact <= keep && m.fits(exact):
+		t.mode, t.shift, t.bytes, t.cells = counting, 0, exact, make([]uint32, t.width)
+	case keep < exact && m.fits(keep):
+		t.mode, t.bytes, t.kept = keeping, keep, make([]uint32, 0, t.count)
+	case m.fits(refine) || !m.taken:
 		t.shift = uint(max(bits.Len64(t.width)-1-refineBits, 0))
 		t.mode, t.cells = counting, make([]uint32, t.width>>t.shift)
-		return int64(len(t.cells)) * cell
+		t.bytes = int64(len(t.cells)) * cell
+	default:
+		t.mode = passed
+		return
 	}
-	t.mode = idle
-	return 0
+	m.take(t.bytes)
 }
 
-// reindex makes index lead from the bucket of a value to the first open target in it (its place + 1).
+// reindex makes index lead from the bucket of a value to the first target in it (its place + 1).
 func (s *Selection) reindex() {
 	var used [blocks]bool
 	for b := range s.index {
@@ -137,82 +172,122 @@ func (s *Selection) reindex() {
 }
 
 // Add shows one value.
-func (s *Selection) Add(v int64) {
+func (s *Selection) Add(v int64) { s.AddN(v, 1) }
+
+// AddN shows a value n times.
+func (s *Selection) AddN(v int64, n uint32) {
 	b, i := locate(v)
 	if p := s.index[b]; p != nil && p[i] != 0 {
-		s.put(int(p[i])-1, v)
+		s.put(int(p[i])-1, v, n)
 	}
 }
 
-func (s *Selection) put(n int, v int64) {
-	for ; n < len(s.targets) && s.targets[n].low <= v; n++ {
-		t := &s.targets[n]
-		off := uint64(v) - uint64(t.low)
-		if off >= t.width {
-			continue
-		}
-		switch t.mode {
-		case counting:
-			t.cells[off>>t.shift]++
-		case keeping:
-			if len(t.kept) < cap(t.kept) {
-				t.kept = append(t.kept, uint32(off))
+// put shows a value so many times to the target that holds it, if one does: the n-th or a later one.
+func (s *Selection) put(n int, v int64, times uint32) {
+	if end := len(s.targets); n+1 < end && s.targets[n+1].low <= v {
+		for n+1 < end { // the last that begins at v or below
+			if middle := int(uint(n+end) / 2); s.targets[middle].low <= v {
+				n = middle
 			} else {
-				t.count++ // more than the first time: Close says so
+				end = middle
 			}
 		}
+	}
+	t := &s.targets[n]
+	off := uint64(v) - uint64(t.low)
+	if off >= t.width { // also where v lies below: both are in one bucket
 		return
+	}
+	if t.mode == waiting {
+		t.take(s.memory)
+	}
+	t.seen += uint64(times)
+	switch {
+	case t.seen > t.count || t.mode == passed: // more than the first time: Close says so
+		return
+	case t.mode == counting:
+		t.cells[off>>t.shift] += times
+	case t.mode == keeping:
+		for range times {
+			t.kept = append(t.kept, uint32(off))
+		}
+	}
+	if t.seen == t.count {
+		s.settle(t)
 	}
 }
 
-// Close ends a showing and notes what it found. It fails where the values were not those that the histogram counted.
+// settle finds what the values of a target tell, when all have come, and gives back its memory.
+func (s *Selection) settle(t *target) {
+	if t.mode == keeping {
+		s.fromKept(t)
+	} else {
+		s.divide(t, t.cells, t.shift)
+	}
+	s.memory.left += t.bytes
+	t.mode, t.cells, t.kept, t.bytes = found, nil, nil, 0
+}
+
+// Close ends a showing. It fails where the values were not those that the histogram counted.
 func (s *Selection) Close() error {
-	old := s.targets
-	s.targets = nil
-	for i := range old {
-		t := &old[i]
-		if t.mode == idle {
-			s.targets = append(s.targets, *t)
-			continue
+	for i := range s.targets {
+		t := &s.targets[i]
+		if t.seen != t.count {
+			return fmt.Errorf("quantile: %d values from %d to %d at the first reading, %d at the second", t.count, t.low, t.low+int64(t.width-1), t.seen)
 		}
-		if n := t.seen(); n != t.count {
-			return fmt.Errorf("quantile: %d values from %d to %d at the first reading, %d at the second", t.count, t.low, t.low+int64(t.width-1), n)
-		}
-		if t.mode == keeping {
-			s.fromKept(t)
-		} else {
-			s.fromCells(t)
+		if t.mode == passed {
+			t.mode, t.seen = waiting, 0
+			s.next = append(s.next, *t)
 		}
 	}
+	slices.SortFunc(s.next, func(a, b target) int { return cmp.Compare(a.low, b.low) })
+	s.targets, s.next, s.memory = s.next, nil, nil
 	return nil
 }
 
-func (t *target) seen() (n uint64) {
-	if t.mode == keeping {
-		return uint64(len(t.kept))
-	}
-	for _, c := range t.cells {
-		n += uint64(c)
-	}
-	return n
-}
-
+// fromKept solves the ranks: it looks for the few parts of the values that hold them, and into those.
 func (s *Selection) fromKept(t *target) {
-	places := make([]int, 0, t.to-t.from)
-	for _, r := range s.ranks[t.from:t.to] {
-		places = append(places, int(r-t.before)-1)
+	low := slices.Min(t.kept)
+	shift := max(bits.Len32(slices.Max(t.kept)-low)-refineBits, 0)
+	cells := make([]uint32, 1<<refineBits)
+	for _, v := range t.kept {
+		cells[(v-low)>>shift]++
 	}
-	arrange(t.kept, places)
-	for i, p := range places {
-		s.solve(t.from+i, t.low+int64(t.kept[p]))
+	parts := *t
+	parts.low += int64(low)
+	inner := Selection{ranks: s.ranks, values: s.values, solved: s.solved}
+	inner.divide(&parts, cells, uint(shift))
+	clear(cells) // now: which part a cell is, + 1
+	for n := range inner.next {
+		p := &inner.next[n]
+		cells[uint64(p.low-parts.low)>>shift] = uint32(n) + 1
+		p.kept = make([]uint32, 0, p.count)
+	}
+	for _, v := range t.kept {
+		if n := cells[(v-low)>>shift]; n > 0 {
+			p := &inner.next[n-1]
+			p.kept = append(p.kept, v)
+		}
+	}
+	for n := range inner.next {
+		p := &inner.next[n]
+		places := make([]int, 0, p.to-p.from)
+		for _, r := range s.ranks[p.from:p.to] {
+			places = append(places, int(r-p.before)-1)
+		}
+		arrange(p.kept, places)
+		for i, place := range places {
+			s.solve(p.from+i, t.low+int64(p.kept[place]))
+		}
 	}
 }
 
-// fromCells solves the ranks, or, where a cell stands for several values, makes a target of each cell that holds one.
-func (s *Selection) fromCells(t *target) {
+// divide solves ranks by the counts of a target's parts, each of 1 << shift values: where that is one, its ranks are found, else
+// a part that holds some becomes a target of the next showing.
+func (s *Selection) divide(t *target, cells []uint32, shift uint) {
 	next, below := t.from, t.before
-	for i, c := range t.cells {
-		part := target{count: uint64(c), before: below, from: next, low: t.low + int64(uint64(i)<<t.shift), width: 1 << t.shift}
+	for i, c := range cells {
+		part := target{count: uint64(c), before: below, from: next, low: t.low + int64(uint64(i)<<shift), width: 1 << shift}
 		below += uint64(c)
 		for next < t.to && s.ranks[next] <= below {
 			next++
@@ -226,52 +301,12 @@ func (s *Selection) fromCells(t *target) {
 	}
 }
 
+func sum(cells []uint32) (n uint64) {
+	for _, c := range cells {
+		n += uint64(c)
+	}
+	return n
+}
+
 // Value at the i-th of the ranks; ok is false until it is found.
 func (s *Selection) Value(i int) (v int64, ok bool) { return s.values[i], s.solved[i] }
-
-// arrange reorders values so that those at the given places (rising) are the ones that sorting would put there.
-func arrange(values []uint32, places []int) {
-	arrangeWithin(values, 0, places, 2*bits.Len(uint(len(values))))
-}
-
-// arrangeWithin does it for places counted from offset. Each step parts the values into less than, equal to and greater than a pivot;
-// after too many steps (a hostile order) it sorts.
-func arrangeWithin(v []uint32, offset int, places []int, steps int) {
-	for len(places) > 0 && len(v) > 1 {
-		if steps--; steps < 0 || len(v) <= 32 {
-			slices.Sort(v)
-			return
-		}
-		less, greater := partition(v, medianOfThree(v[0], v[len(v)/2], v[len(v)-1]))
-		lo, _ := slices.BinarySearch(places, offset+less)
-		hi, _ := slices.BinarySearch(places, offset+greater)
-		arrangeWithin(v[:less], offset, places[:lo], steps)
-		v, offset, places = v[greater:], offset+greater, places[hi:]
-	}
-}
-
-// partition orders v as less, equal, greater than pivot and returns where equal and greater begin.
-func partition(v []uint32, pivot uint32) (less, greater int) {
-	greater = len(v)
-	for i := 0; i < greater; {
-		switch x := v[i]; {
-		case x < pivot:
-			v[i], v[less] = v[less], x
-			less++
-			i++
-		case x > pivot:
-			greater--
-			v[i], v[greater] = v[greater], x
-		default:
-			i++
-		}
-	}
-	return less, greater
-}
-
-func medianOfThree(a, b, c uint32) uint32 {
-	if a > b {
-		a, b = b, a
-	}
-	return max(a, min(b, c))
-}
