@@ -25,4 +25,6 @@ func init() {
 }
 
 // EncodeLevel implements compress.Codec; the level is always the fastest.
-func (z fastZstd) EncodeLevel(dst, src []byte, _ int) []byte { return z.encoder.EncodeAll(src, dst[:0]) }
+func (z fastZstd) EncodeLevel(dst, src []byte, _ int) []byte {
+	return z.encoder.EncodeAll(src, dst[:0])
+}
