@@ -5,6 +5,7 @@ package analyze
 import (
 	"encoding/json"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"os/exec"
@@ -62,6 +63,7 @@ func besideDuckDB(b *testing.B, l load, x beside) {
 	var took time.Duration
 	b.Run(l.name+"/leveret", func(b *testing.B) {
 		x.prepare(b, l)
+		warm(b, x.run)
 		for b.Loop() {
 			ours, took = x.analyze(b)
 		}
@@ -71,6 +73,7 @@ func besideDuckDB(b *testing.B, l load, x beside) {
 		if ours == nil {
 			ours, took = x.analyze(b)
 		}
+		warm(b, x.parquet())
 		for b.Loop() {
 			theirs := x.judge(b, ours)
 			b.ReportMetric(theirs.Seconds()/took.Seconds(), "times-leveret")
@@ -103,6 +106,24 @@ func (x beside) prepare(b *testing.B, l load) {
 	}
 	put(x.run, func(part string) { l.generateIn(b, part) })
 	put(x.parquet(), func(part string) { x.export(b, part) })
+}
+
+// warm reads the files of a directory, so that the system has them in memory.
+func warm(b *testing.B, dir string) {
+	entries, err := os.ReadDir(dir)
+	for _, e := range entries {
+		if err != nil {
+			break
+		}
+		var f *os.File
+		if f, err = os.Open(filepath.Join(dir, e.Name())); err == nil {
+			_, err = io.Copy(io.Discard, f)
+			f.Close()
+		}
+	}
+	if err != nil {
+		b.Fatal(err)
+	}
 }
 
 // analyze runs leveret analyze as a process of its own. Its temporary file has no name: it says itself how large that was.

@@ -1,6 +1,8 @@
 package analyze
 
 import (
+	"slices"
+
 	"leveret/analyze/integrity"
 	"leveret/capture/event"
 	"leveret/capture/schema"
@@ -85,7 +87,11 @@ func (v *visitor) sends(r *rows) {
 	v.ledger.Sends(s)
 	recorded := s.Sent
 	again := v.resent.leaveOut(s)
-	v.a.latency.lateness(s.Due, s.Sent)
+	due := s.Due
+	if !slices.ContainsFunc(due, func(t int64) bool { return t != event.None }) {
+		due = nil // closed loop
+	}
+	v.a.latency.lateness(due, s.Sent)
 	if !v.first {
 		return
 	}
@@ -93,8 +99,10 @@ func (v *visitor) sends(r *rows) {
 		v.a.histories.CountSends(s)
 	}
 	v.a.time.add(again, 1, func(c *intervalCounts) *int64 { return &c.republished })
-	v.a.time.add(s.Due, 1, func(c *intervalCounts) *int64 { return &c.due })
-	v.a.course.lastDue.add(s)
+	if due != nil {
+		v.a.time.add(due, 1, func(c *intervalCounts) *int64 { return &c.due })
+		v.a.course.lastDue.add(s)
+	}
 	v.a.course.movement.sends(s.Due, s.Sent)
 	v.a.course.effects.sends(s)
 	v.a.time.addSends(s.Sent, u32(r.rec, schema.SendsSize))

@@ -133,7 +133,7 @@ func (l *Ledger) countRoute(rt *route, n int) {
 // putTimes keeps the times of messages that were sent.
 func (l *Ledger) putTimes(pg *page, slot int, sent, due []int64) {
 	if !pg.sentNS.exists() {
-		l.pager.create(&pg.sentNS, event.None)
+		l.pager.claim(&pg.sentNS) // nobody looks at the times of messages that were not sent
 	}
 	copy(l.pager.change(&pg.sentNS)[slot:], sent)
 	if !pg.dueNS.exists() {

@@ -63,12 +63,15 @@ func newPager(size int, budget int64, dir string, announce func(string)) *pager 
 
 // create gives c memory, every value fill.
 func (p *pager) create(c *column, fill int64) {
-	f := p.admit(c)
-	for i := range f.data {
-		f.data[i] = fill
+	p.claim(c)
+	data := p.load(c)
+	for i := range data {
+		data[i] = fill
 	}
-	f.dirty = true
 }
+
+// claim gives c memory with anything in it.
+func (p *pager) claim(c *column) { p.admit(c).dirty = true }
 
 // load brings c into memory and returns its values, valid until pinned other columns were loaded or created, or c was dropped.
 func (p *pager) load(c *column) []int64 { return p.bring(c).data }
