@@ -63,7 +63,7 @@ func (l *Ledger) intact(r *DeliveryRows, i, j int, d int32, flagged bool) {
 	pg, slot := l.pageFor(p, seq>>l.shift), int(seq)&(l.size-1)
 	a := l.arrivals(pg, d)
 	ln := p.lane(laneKey{dest: d, capture: uint16(r.Capture), number: r.Consumer[i]})
-	plain := !flagged && !pg.done && pg.routes == nil && seq >= ln.next && pg.nacked == nil && pg.returns == nil
+	plain := !flagged && !pg.done && pg.routes == nil && seq >= ln.next && pg.odd.nacked == nil && pg.odd.returns == nil
 	if !plain || countSpan(pg.sent, slot, n) < n || countSpan(a.intact, slot, n) > 0 {
 		for k := i; k < j; k++ {
 			l.intactOne(r, k, p, pg, a, ln)
