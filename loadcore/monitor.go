@@ -70,6 +70,8 @@ func (e *engine) monitor(done <-chan struct{}) {
 	}
 }
 
+// look sends heartbeats so early that where connections are few two frames are never further apart than half the interval: what was
+// written was seen up to a period later, and so is the end of the wait.
 func (c *conn) look(now int64) {
 	w := &c.watch
 	interval := int64(c.link.limits.Heartbeat) * int64(time.Second)
@@ -82,7 +84,7 @@ func (c *conn) look(now int64) {
 	}
 	if writes := c.out.writes.Load(); writes != w.writes || w.idleSince == 0 {
 		w.writes, w.idleSince = writes, now
-	} else if interval > 0 && now-w.idleSince >= interval/2 && c.out.size.Load() == 0 && c.out.busy.Load() == 0 {
+	} else if interval > 0 && now-w.idleSince >= interval/2-2*int64(monitorPeriod) && c.out.size.Load() == 0 && c.out.busy.Load() == 0 {
 		w.idleSince = now
 		c.out.send(wire.AppendHeartbeat(nil))
 	}
