@@ -20,8 +20,8 @@ func TestNodeStandsStillForTenSeconds(t *testing.T) {
 	t.Parallel()
 	node := rabbitmqtest.Start(t, rabbitmqtest.Options{})
 	load := "--uri " + node.URI(t) + " --rate 200 --confirm 100 --auto-delete false --qos 50 --reconnect-delay 50ms-500ms"
-	patient := inBackground(t, load+" --queue patient --time 15")
-	quick := inBackground(t, load+" --queue quick --time 15 --heartbeat 2 --connect-timeout 2 --republish")
+	patient := inBackground(t, load+" --queue patient --pmessages 3000")
+	quick := inBackground(t, load+" --queue quick --pmessages 3000 --heartbeat 2 --connect-timeout 2 --republish")
 	ending := inBackground(t, load+" --queue ending --time 3 --drain-timeout 2 --shutdown-timeout 2")
 	for _, b := range []*background{patient, quick, ending} {
 		b.running(t)
@@ -39,16 +39,18 @@ func TestNodeStandsStillForTenSeconds(t *testing.T) {
 	node.Resume(t)
 
 	r, m := ending.ended(t)
-	if c := &r.Counts; ending.code != exitFailed || r.Verdict != result.Inconclusive || r.StopReason != "time limit reached" || c.Lost+c.Duplicates+c.Corrupt > 0 || c.Sent == 0 || c.Unconfirmed == 0 {
+	c := &r.Counts // of 600 in three seconds those are not sent that did not fit into the window any more
+	if ending.code != exitOK || r.Verdict != result.Inconclusive || r.StopReason != "time limit reached" || c.Unconfirmed != 100 || c.Sent != c.Confirmed+100 || c.Sent+c.NotSent != 600 || c.Received < c.Confirmed || c.Lost+c.Missing > 0 {
 		t.Errorf("exit %d, %s, %q, %+v\n%s", ending.code, r.Verdict, r.StopReason, *c, told(r))
 	}
-	if m.Outcome.Drained || len(m.Outcome.Failures) == 0 {
+	if m.Outcome.Drained || len(m.Outcome.Failures) > 0 {
 		t.Errorf("%+v", m.Outcome)
 	}
+	saysAll(t, told(r), "not drained, so that loss is not judged: producer 0: 100 messages unconfirmed")
 	for name, b := range map[string]*background{"patient": patient, "quick": quick} {
 		r, m := b.ended(t)
 		c := &r.Counts
-		if b.code != exitOK || r.Verdict != result.Pass || r.StopReason != "time limit reached" || c.Sent != 3000 || c.Confirmed != 3000 || c.ReceivedUnique != 3000 || c.Lost+c.Missing > 0 {
+		if b.code != exitOK || r.Verdict != result.Pass || r.StopReason != "all messages sent" || c.Sent != 3000 || c.Confirmed != 3000 || c.ReceivedUnique != 3000 || c.Lost+c.Missing > 0 {
 			t.Errorf("%s: exit %d, %s, %q, %+v\n%s", name, b.code, r.Verdict, r.StopReason, *c, told(r))
 		}
 		t.Logf("%s: %+v, %+v", name, *c, r.Disruption)
@@ -58,7 +60,7 @@ func TestNodeStandsStillForTenSeconds(t *testing.T) {
 			}
 			continue
 		}
-		if d := r.Disruption; d == nil || d.Losses != 2 || d.Recovered != 2 || d.StandstillNS == nil || *d.StandstillNS < 9e9 || *d.StandstillNS > 14e9 {
+		if d := r.Disruption; d == nil || d.Losses != 2 || d.Recovered != 2 || d.StandstillNS == nil || *d.StandstillNS < 9e9 || *d.StandstillNS > 20e9 {
 			t.Errorf("%s: %+v", name, d)
 		}
 		saysAll(t, told(r), "nothing came from the broker for two heartbeat intervals (4 s)")
@@ -145,5 +147,5 @@ func TestC109NodeIsKilled(t *testing.T) {
 	}
 	_, report, _ := invoke(t, "analyze", b.dir, "--quiet")
 	saysAll(t, report, relay.listener.Addr().String(), "with 4 connections")
-	t.Logf("%+v\n%s", *c, report)
+	t.Logf("%+v", *c)
 }

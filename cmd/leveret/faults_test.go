@@ -54,9 +54,10 @@ func told(r *result.Result) string {
 	return s.String()
 }
 
-// saysAll checks that a text has all words.
+// saysAll checks that a text says all of that, however its lines are broken.
 func saysAll(t *testing.T, text string, words ...string) {
 	t.Helper()
+	text = strings.Join(strings.Fields(text), " ")
 	for _, w := range words {
 		if !strings.Contains(text, w) {
 			t.Errorf("%q is not said in\n%s", w, text)
