@@ -28,7 +28,7 @@ func TestHuaweiOnACluster(t *testing.T) {
 	tls := node.TLSURIFor(vhost) + "?cacertfile=" + url.QueryEscape(node.CACert())
 	dir := filepath.Join(t.TempDir(), "suite")
 	var stdout, stderr strings.Builder
-	code := run(t.Context(), []string{"suite", "huawei-dms", "--time", "0.5", "--capture", dir, "--uri", uri, "--uri", "ssl=" + tls,
+	code := run(t.Context(), []string{"suite", "huawei-dms", "--time", "0.3", "--capture", dir, "--uri", uri, "--uri", "ssl=" + tls,
 		"--uri", "4u8g=" + uri, "--uri", "8u16g=" + uri, "--uri", "16u32g=" + uri, "--management-uri", management.String()}, strings.NewReader(""), &stdout, &stderr)
 	if code != exitOK {
 		t.Errorf("exit %d\n%s", code, &stderr)

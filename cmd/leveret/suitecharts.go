@@ -19,7 +19,7 @@ func (c *suiteRun) charts(tables []*table.Table, from suite.Source) (map[string]
 		if len(t.Charts) == 0 || !drawn(t, tables) {
 			continue
 		}
-		labelled, err := c.record.Labelled(t, c.rows, from)
+		labelled, note, err := c.record.Labelled(t, c.rows, from)
 		if err != nil {
 			return nil, err
 		}
@@ -31,6 +31,9 @@ func (c *suiteRun) charts(tables []*table.Table, from suite.Source) (map[string]
 			if s.NoData != "" {
 				fmt.Fprintf(c.err, "no chart: %s of table %s: %s\n", s.Name, t.Name, s.NoData)
 				continue
+			}
+			if note != "" {
+				s.Caption = append(s.Caption, note)
 			}
 			all[t.Name] = append(all[t.Name], s)
 		}

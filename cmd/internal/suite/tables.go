@@ -299,35 +299,3 @@ func (l *line) passed() bool {
 	}
 	return len(l.results) > 0 && len(l.results) == len(l.runs)
 }
-
-// Labelled is a result with the name of its row.
-type Labelled struct {
-	Label  string
-	Result *result.Result
-}
-
-// Labelled are the results of a table's rows, for charts over several runs: repeats of a row have one label. Of a run of several
-// parts it is the joint one.
-func (r *Record) Labelled(t *Table, rows []*Row, from Source) ([]Labelled, error) {
-	var of []*Row
-	for _, row := range rows {
-		if row.Table == t {
-			of = append(of, row)
-		}
-	}
-	lines, err := r.lines(of, from)
-	if err != nil {
-		return nil, err
-	}
-	var all []Labelled
-	for _, l := range lines {
-		label := l.row.Title()
-		if p := l.probe(); p != 0 {
-			label = fmt.Sprintf("%s, %s", label, plain(p))
-		}
-		for _, results := range l.results {
-			all = append(all, Labelled{label, results[0]})
-		}
-	}
-	return all, nil
-}

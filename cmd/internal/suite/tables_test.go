@@ -98,6 +98,21 @@ func TestSearchTable(t *testing.T) {
 	}
 }
 
+// Labels of charts say what rows differ in; where the names of the axes have no room, the values alone, and a note has the names.
+func TestLabels(t *testing.T) {
+	const text = "tables: [{name: a, axes: [{name: Kind, option: size, values: [12]}, {name: Producers, option: producers, values: [1, 3]}, %s], columns: [{figure: sent}]}]"
+	for _, c := range []struct{ axis, first, note string }{
+		{"{name: QoS, option: qos, values: [10, 20]}", "Producers 1, QoS 10", ""},
+		{"{name: Prefetched messages, option: qos, values: [10, 20]}", "1 / 10", "each run is named by Producers / Prefetched messages"},
+	} {
+		s, rows := planned(t, strings.Replace(text, "%s", c.axis, 1), Changes{})
+		labels, note := labelsOf(s.Tables[0], rows)
+		if labels[rows[0]] != c.first || note != c.note {
+			t.Errorf("%q, %q, want %q, %q", labels[rows[0]], note, c.first, c.note)
+		}
+	}
+}
+
 // A table with a verdict has passed only where each of its rows was run and has passed.
 func TestTableVerdict(t *testing.T) {
 	s, rows := planned(t, "tables: [{name: h, title: Health, verdict: it is well, rows: [{name: a}, {name: b, options: {size: 99}}], columns: [{figure: sent}]}]", Changes{})
