@@ -33,8 +33,9 @@ func (p *page) comparison(c *result.Comparison) {
 	p.comparedGroups(c)
 	p.failConditions(c)
 	p.configDifferences(c)
+	said := map[string]bool{}
 	for k := range c.Groups[1:] {
-		p.changes(c, k)
+		p.changes(c, k, said)
 	}
 	p.heading("How to read it")
 	remarks := c.Remarks
@@ -44,11 +45,16 @@ func (p *page) comparison(c *result.Comparison) {
 	for _, remark := range remarks {
 		p.remark(p.clean(remark))
 	}
+	few, unknown := false, false
 	for k := range c.Groups[1:] {
-		if tooFew(c, k) {
-			p.remark("? is too few runs to tell.")
-			break
-		}
+		few = few || tooFew(c, k)
+		unknown = unknown || slices.ContainsFunc(c.Metrics, func(m result.ComparedMetric) bool { return m.Changes[k].Verdict == result.ChangeUnknown })
+	}
+	switch {
+	case few:
+		p.remark("? is too few runs to tell.")
+	case unknown:
+		p.remark("? cannot be told; the lines below the tables say why.")
 	}
 }
 
@@ -149,16 +155,25 @@ func (p *page) configDifferences(c *result.Comparison) {
 		width = max(width, cells(d.What))
 	}
 	for _, d := range c.Differences {
-		var values []string
+		var values, labels []string // of groups that have the same value
 		for i, v := range d.Values {
-			values = append(values, elide(c.Groups[i].Label, 40)+": "+elide(v, 200))
+			label := elide(c.Groups[i].Label, 40)
+			if at := slices.Index(values, v); at >= 0 {
+				labels[at] += ", " + label
+				continue
+			}
+			values, labels = append(values, v), append(labels, label)
+		}
+		for i := range values {
+			values[i] = labels[i] + ": " + elide(values[i], 200)
 		}
 		p.item(d.What, "", width, p.clean(strings.Join(values, " | ")))
 	}
 }
 
-// changes are the tables of one candidate: each kind of figure has a scale of its own.
-func (p *page) changes(c *result.Comparison, k int) {
+// changes are the tables of one candidate: each kind of figure has a scale of its own. What was said of a candidate before is not said
+// again.
+func (p *page) changes(c *result.Comparison, k int, said map[string]bool) {
 	base, candidate := c.Groups[0].Label, c.Groups[k+1].Label
 	p.heading(elide(p.clean(candidate), 40) + " against " + elide(p.clean(base), 40))
 	p.conclusion(c, k)
@@ -182,10 +197,14 @@ func (p *page) changes(c *result.Comparison, k int) {
 	if first {
 		p.remark("No figure that could be compared.")
 	}
-	p.gap()
-	p.changeNotes(c, k)
-	if k < len(c.Repeats) {
+	tables := len(p.blocks)
+	p.changeNotes(c, k, said)
+	if k < len(c.Repeats) && !said[c.Repeats[k].Text] {
+		said[c.Repeats[k].Text] = true
 		p.field("repeats", 7, p.clean(c.Repeats[k].Text)+".")
+	}
+	if len(p.blocks) > tables {
+		p.blocks = slices.Insert(p.blocks, tables, block{kind: gapBlock})
 	}
 }
 
@@ -359,7 +378,7 @@ func pText(p *float64) string {
 }
 
 // changeNotes say what of one candidate the tables cannot.
-func (p *page) changeNotes(c *result.Comparison, k int) {
+func (p *page) changeNotes(c *result.Comparison, k int, said map[string]bool) {
 	told := map[string]bool{}
 	least := c.Level
 	for i := range c.Metrics {
@@ -379,7 +398,8 @@ func (p *page) changeNotes(c *result.Comparison, k int) {
 		}
 		p.remark(p.clean(strings.Join(names, ", ") + ": " + x.Note + "."))
 	}
-	if least < c.Level {
-		p.remark(fmt.Sprintf("Intervals are of %.3g %%: so few runs have no surer ones.", 100*least))
+	if text := fmt.Sprintf("Intervals are of %.3g %%: so few runs have no surer ones.", 100*least); least < c.Level && !said[text] {
+		said[text] = true
+		p.remark(text)
 	}
 }

@@ -10,6 +10,7 @@ import (
 type documentTable struct {
 	Label    string
 	Tall     string // said below a table that scrolls; "": it does not
+	Short    bool   // not parted between pages
 	Sortable bool
 	Groups   []columnGroup // above the heads; none where no column has one
 	Heads    []cell
@@ -45,11 +46,15 @@ func firstWord(text string) string {
 	return word
 }
 
+// shortTo is how many rows a table may have that stands on one page.
+const shortTo = 15
+
 // longFrom is how many cells a text may take in one line.
 const longFrom = 32
 
 func documentTableOf(t *table, label string) *documentTable {
 	x := &documentTable{Label: label, Sortable: !t.fixed && t.rows() > 1}
+	x.Short = t.rows() <= shortTo
 	if n := t.rows(); n > tallFrom {
 		x.Tall = result.Group(int64(n)) + " rows; the table scrolls."
 	}

@@ -97,7 +97,7 @@ func (p *page) latencyTable(shown []side) {
 		counts = slices.Delete(counts, 2, 3)
 	}
 	counts = append(counts, aboveRows(shown)...)
-	t := &table{keys: 1, fixed: true, columns: []column{{head: "", left: true}}}
+	t := &table{keys: 1, fixed: true, columns: []column{{name: "figure", left: true}}}
 	for _, s := range shown {
 		t.columns = append(t.columns, column{group: s.what + " (" + s.unit.label(p.ascii) + ")", head: s.from})
 	}

@@ -2,6 +2,7 @@ package compare
 
 import (
 	"fmt"
+	"math"
 	"regexp"
 	"slices"
 	"strconv"
@@ -88,7 +89,11 @@ func rate(r *result.Result) string {
 	if r.Config.RateTotal == nil {
 		return ""
 	}
-	return strconv.FormatFloat(*r.Config.RateTotal, 'g', 6, 64) + " msg/s"
+	total := *r.Config.RateTotal
+	if total == math.Trunc(total) && math.Abs(total) < 1<<53 {
+		return result.Group(int64(total)) + " msg/s"
+	}
+	return strconv.FormatFloat(total, 'g', 6, 64) + " msg/s"
 }
 
 func depth(r *result.Result) string {

@@ -117,14 +117,14 @@ func (c *comparison) describeRepeats(k int, r *result.Repeats) string {
 		if len(c.groups) > 2 {
 			what = "figures of all candidates"
 		}
-		head += fmt.Sprintf(", after correction for %d %s %s", r.Tests, what, digits(*r.LeastAdjusted))
+		head += fmt.Sprintf(", and %s after correction for %d %s", digits(*r.LeastAdjusted), r.Tests, what)
 	}
 	if *r.LeastAdjusted > errorRate {
 		head += fmt.Sprintf(": no change, however large, can be significant at %g %%", 100*errorRate)
 		if *r.LeastP <= errorRate {
 			return head + fmt.Sprintf("; it takes %d runs each, or fewer metrics (--metrics)", r.Needed)
 		}
-		return head + fmt.Sprintf("; it takes %d runs each, for a single metric %d", r.Needed, neededAtAll(1))
+		return head + fmt.Sprintf("; it takes %d runs each, or %d for a single metric (--metrics)", r.Needed, neededAtAll(1))
 	}
 	return head + c.describeEffects(k, r)
 }

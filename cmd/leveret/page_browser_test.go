@@ -49,7 +49,7 @@ func TestPageInABrowser(t *testing.T) {
 	t.Run("keyboard", b.sortsByKeyboard)
 	t.Run("values", b.showsValues)
 	t.Run("theme button", b.changesItsTheme)
-	t.Run("print", b.prints)
+	t.Run("print", func(t *testing.T) { b.prints(t, "report") })
 	b.quiet(t)
 	t.Run("comparison", func(t *testing.T) { b.showsComparison(t, dir) })
 	b.quiet(t)
@@ -63,14 +63,19 @@ func (b *browser) showsComparison(t *testing.T, dir string) {
 		t.Fatalf("exit %d\n%s", code, stderr)
 	}
 	b.open(file)
-	b.emulate(t, 390, "dark")
-	b.load(t)
-	b.looksAsItShould(t, 390, "dark")
+	for _, width := range []int64{1400, 390} {
+		for _, theme := range []string{"light", "dark"} {
+			b.emulate(t, width, theme)
+			b.load(t)
+			b.looksAsItShould(t, width, theme)
+			b.picture(t, fmt.Sprintf("comparison-%d-%s.png", width, theme))
+		}
+	}
 	b.do(t, chromedp.Focus(chromedp.CSS("figure.chart .plot")), chromedp.KeyEvent(kb.ArrowRight))
 	if text := ask[string](t, b, `document.querySelector("figure.chart .values").innerText`); !strings.Contains(text, ": ") {
 		t.Errorf("the arrow key shows %q", text)
 	}
-	b.picture(t, "comparison-390-dark.png")
+	b.prints(t, "comparison")
 }
 
 // A suite's page is one like any other, with all of its tables and their charts.
@@ -88,6 +93,7 @@ func TestSuitePageInABrowser(t *testing.T) {
 			b.picture(t, fmt.Sprintf("suite-%d-%s.png", width, theme))
 		}
 	}
+	b.prints(t, "suite")
 	b.quiet(t)
 }
 
@@ -245,6 +251,12 @@ func (b *browser) looksAsItShould(t *testing.T, width int64, theme string) {
 		"names that occur twice":      `(ids => ids.length - new Set(ids).size)([...document.querySelectorAll("[id]")].map(e => e.id).filter(id => id !== "arrow"))`,
 		"links into nothing":          `[...document.querySelectorAll("nav a")].filter(a => !document.querySelector(a.getAttribute("href"))).length`,
 		"scripts that came from data": `document.querySelectorAll("script:not([type])").length - 1`,
+		"languages but English":       `Number(document.documentElement.lang !== "en")`,
+		"pictures without a text":     `document.querySelectorAll("img:not([alt])").length`,
+		"places to go without a name": `[...document.querySelectorAll("button,a[href],[tabindex]")].filter(e => !(e.getAttribute("aria-label") || e.textContent).trim()).length`,
+		"columns without a head":      `[...document.querySelectorAll("thead")].flatMap(h => [...h.rows[h.rows.length - 1].cells]).filter(c => c.tagName !== "TH" || !c.scope || !c.textContent.trim()).length`,
+		"regions that no key scrolls": `[...document.querySelectorAll("div,section,table")].filter(e => e.scrollWidth > e.clientWidth + 1 && getComputedStyle(e).overflowX !== "visible" && e.tabIndex < 0).length`,
+		"buttons too low for a thumb": `[...document.querySelectorAll("button,nav a")].filter(e => e.getClientRects().length && e.getBoundingClientRect().height < 24).length`,
 	} {
 		if n := ask[int](t, b, expression); n != 0 {
 			t.Errorf("%d %s", n, what)
@@ -287,6 +299,9 @@ func (b *browser) sortsByKeyboard(t *testing.T) {
 		}
 		b.do(t, chromedp.KeyEvent(kb.Tab))
 	}
+	if outline := ask[string](t, b, `getComputedStyle(document.activeElement).outlineStyle`); outline == "none" {
+		t.Error("where the keyboard is cannot be seen")
+	}
 	before := ask[[]float64](t, b, column)
 	for _, want := range []string{"ascending", "descending"} {
 		b.do(t, chromedp.KeyEvent(kb.Enter))
@@ -318,7 +333,7 @@ func (b *browser) showsValues(t *testing.T) {
 	if !strings.Contains(text, "sent: ") || !strings.Contains(text, "messages per second") {
 		t.Errorf("at the pointer: %q", text)
 	}
-	b.picture(t, "values.png")
+	b.window(t, "values.png")
 	b.do(t, chromedp.Focus(chromedp.CSS("#chart-rates .plot")), chromedp.KeyEvent(kb.ArrowRight))
 	if other := ask[string](t, b, `document.querySelector("#chart-rates .values").innerText`); other == text || other == "" {
 		t.Errorf("the arrow key shows %q, as the pointer did", other)
@@ -338,7 +353,7 @@ func (b *browser) showsCells(t *testing.T) {
 	const values = `(v => v.hidden ? "" : v.innerText)(document.querySelector("#chart-heat-delivery .values"))`
 	b.do(t, chromedp.Focus(chromedp.CSS("#chart-heat-delivery .plot")), chromedp.KeyEvent(kb.ArrowRight), chromedp.KeyEvent(kb.ArrowRight))
 	cell := ask[string](t, b, values)
-	if !regexp.MustCompile(`^[\d.,]+ to [\d.,]+ time .*\nmessages in a cell: [\d,]+\nin all of the column: [\d,]+\n[\d.,]+ to [\d.,]+ service latency \(`).MatchString(cell) {
+	if !regexp.MustCompile(`^[\d.,]+ to [\d.,]+ time .*\nmessages in a cell: [\d,]+\nin all of the column: [\d,]+\n[\d.,]+ to [\d.,]+ response latency \(`).MatchString(cell) {
 		t.Errorf("a cell says %q", cell)
 	}
 	middle := ask[spot](t, b, `(r => ({X: r.left + r.width / 2, Y: r.top + r.height / 2}))(document.querySelector("#chart-heat-delivery .cursor").getBoundingClientRect())`)
@@ -350,7 +365,7 @@ func (b *browser) showsCells(t *testing.T) {
 	if text := ask[string](t, b, values); text != cell {
 		t.Errorf("the pointer shows %q, the key showed %q", text, cell)
 	}
-	b.picture(t, "cells.png")
+	b.window(t, "cells.png")
 }
 
 // changesItsTheme: the button wins over the system, both ways.
@@ -363,10 +378,11 @@ func (b *browser) changesItsTheme(t *testing.T) {
 			t.Errorf("background %s after the button", got)
 		}
 	}
+	ask[string](t, b, `(localStorage.clear(), "")`) // other pages follow the system again
 }
 
 // prints: on white paper, whatever the theme; the charts are on it.
-func (b *browser) prints(t *testing.T) {
+func (b *browser) prints(t *testing.T, name string) {
 	b.emulate(t, 1400, "dark")
 	b.load(t)
 	b.media(t, "print", "dark")
@@ -384,7 +400,7 @@ func (b *browser) prints(t *testing.T) {
 	if pages := strings.Count(string(pdf), "/Type /Page\n") + strings.Count(string(pdf), "/Type /Page/") + strings.Count(string(pdf), "/Type /Page "); !strings.HasPrefix(string(pdf), "%PDF-") || len(pdf) < 20_000 || pages > 45 {
 		t.Errorf("%d bytes of PDF, %d pages", len(pdf), pages)
 	}
-	keep(t, "print.pdf", pdf)
+	keep(t, name+".pdf", pdf)
 }
 
 // picture keeps what is seen, where pictures are asked for.
@@ -394,6 +410,14 @@ func (b *browser) picture(t *testing.T, name string) {
 		return
 	}
 	keep(t, name, run1(t, b, chromedp.FullScreenshot(100)))
+}
+
+// window is picture of what is on the screen: for a picture of the whole page the pointer would leave its place.
+func (b *browser) window(t *testing.T, name string) {
+	t.Helper()
+	if os.Getenv(pictures) != "" {
+		keep(t, name, run1(t, b, chromedp.CaptureScreenshot()))
+	}
 }
 
 const pictures = "LEVERET_TEST_PICTURES"

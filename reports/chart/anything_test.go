@@ -204,4 +204,10 @@ func TestFigures(t *testing.T) {
 	if err := CSV(&drawn, &s); err != nil || drawn.String() != "series,time_since_start_s,service_latency_us,at_least\n\"a, b\",1,2,false\n\"a, b\",3,4.5,true\n" {
 		t.Errorf("%v\n%s", err, drawn.String())
 	}
+	// A label that a spreadsheet would take for a formula is none, and a value below zero is a number still.
+	s.Series = []Series{{Name: "=1+1", Segments: [][]Point{{{-1, 2}}}}}
+	drawn.Reset()
+	if err := CSV(&drawn, &s); err != nil || !strings.HasSuffix(drawn.String(), "\n'=1+1,-1,2,false\n") {
+		t.Errorf("%v\n%s", err, drawn.String())
+	}
 }
