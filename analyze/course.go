@@ -236,10 +236,11 @@ func (a *analysis) manifestFacts(c *source) {
 func ended(capture int, x manifest.Failure) integrity.Ended {
 	e := integrity.Ended{AtNS: x.AtNS, Capture: capture, Consumer: -1, Text: fmt.Sprintf("connection %d", x.Connection)}
 	if x.Producer != nil {
-		e.Text = fmt.Sprintf("producer %d", *x.Producer)
+		e.Text += fmt.Sprintf(", producer %d", *x.Producer)
 	}
 	if x.Consumer != nil {
-		e.Consumer, e.Text = *x.Consumer, fmt.Sprintf("consumer %d", *x.Consumer)
+		e.Consumer = *x.Consumer
+		e.Text += fmt.Sprintf(", consumer %d", *x.Consumer)
 	}
 	e.Text += ": " + x.Text
 	return e

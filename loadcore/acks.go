@@ -1,6 +1,8 @@
 package loadcore
 
 import (
+	"sync/atomic"
+
 	"leveret/capture/event"
 	"leveret/loadcore/wire"
 )
@@ -105,6 +107,9 @@ type transactions struct {
 	committing bool
 	asked      uint64 // the acks that the commit under way makes good go up to here
 	committed  uint64 // the acks that hold go up to here
+
+	waiting atomic.Bool   // committing, for others to see
+	answers atomic.Uint64 // commits that were answered
 }
 
 // txReach is up to which delivery acks belong into the transaction that is open; nothing while a commit is under way.
@@ -128,6 +133,7 @@ func (s *consumer) appendCommit(dst []byte, upTo uint64, flush bool) []byte {
 		return dst
 	}
 	t.committing, t.asked, t.taken = true, s.acked, upTo
+	t.waiting.Store(true)
 	return append(dst, t.frame...)
 }
 
@@ -135,6 +141,8 @@ func (s *consumer) appendCommit(dst []byte, upTo uint64, flush bool) []byte {
 func (s *consumer) commitConfirmed() {
 	t := s.tx
 	t.committing = false
+	t.answers.Add(1)
+	t.waiting.Store(false)
 	if !s.spec.AutoAck {
 		s.settle(t.asked - t.committed)
 		s.count.acked.Store(int64(t.asked))

@@ -49,7 +49,7 @@ func (p *producer) recordNotSent() {
 		if n == 0 {
 			return
 		}
-		if p.eng.rec.Reserve(p.eng.draining, n) != nil {
+		if p.eng.rec.Reserve(p.eng.draining, p.spend(n)) != nil {
 			p.eng.recorderRefused()
 			return
 		}

@@ -2,6 +2,7 @@ package loadcore
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"sync"
 	"sync/atomic"
@@ -16,6 +17,7 @@ type channel struct {
 	producer *producer // at most one of these
 	consumer *consumer
 	content  content // the message that is arriving; the reader's
+	shuts    bool    // the broker has closed it; the reader's
 
 	calls   sync.Mutex // one question at a time
 	stale   int        // guarded by calls: questions that nobody waits for any more, and whose answers may still come
@@ -137,7 +139,7 @@ func (ch *channel) call(ctx context.Context, m wire.Method, want wire.MethodID) 
 		case reply = <-ch.replies:
 		case <-ctx.Done():
 			ch.stale++
-			return nil, fmt.Errorf("%s: no answer from the broker in time: %w", m.ID(), ctx.Err())
+			return nil, &unansweredError{m.ID(), ch.number, ctx.Err()}
 		case <-ch.gone:
 			select {
 			case reply = <-ch.replies: // it came before the end
@@ -154,6 +156,22 @@ func (ch *channel) call(ctx context.Context, m wire.Method, want wire.MethodID) 
 		}
 	}
 }
+
+// unansweredError is a question that the broker has not answered in time, or before the run was interrupted.
+type unansweredError struct {
+	asked   wire.MethodID
+	channel uint16
+	cause   error // of the context
+}
+
+func (e *unansweredError) Error() string {
+	if errors.Is(e.cause, context.Canceled) {
+		return fmt.Sprintf("%s on channel %d: interrupted before the broker answered", e.asked, e.channel)
+	}
+	return fmt.Sprintf("%s on channel %d: no answer from the broker in time", e.asked, e.channel)
+}
+
+func (e *unansweredError) Unwrap() error { return e.cause }
 
 // staleMost is how many questions of a channel may go unanswered in time before no more are asked.
 const staleMost = 3

@@ -57,16 +57,32 @@ func (e *engine) close() {
 	})
 }
 
+// mostUnanswered bounds what is said of an end that the broker does not answer.
+const mostUnanswered = 20
+
+// leftUnanswered notes what a connection was asked for at its end, and did not answer in time.
+func (c *conn) leftUnanswered(text string) {
+	e := c.eng
+	e.mu.Lock()
+	if len(e.unanswered) < mostUnanswered {
+		e.unanswered = append(e.unanswered, fmt.Sprintf("connection %d: %s", c.number, text))
+	}
+	e.mu.Unlock()
+}
+
 // close closes one connection. The close-ok of a consumer's channel proves that the broker has seen all of its acks; a
 // producer's proves nothing that connection.close-ok does not.
 func (c *conn) close(ctx context.Context) {
 	if c.usable() {
 		for i := 1; i < len(c.lanes); i++ {
 			if ch := c.lane(i); ch != nil && ch.producer == nil && !ch.isGone() {
-				ch.close(ctx)
+				if err := ch.close(ctx); isTimeout(err) {
+					c.leftUnanswered(err.Error())
+				}
 			}
 		}
 	}
+	blocked := c.current() == event.Blocked
 	if !c.enter(event.Closing, loss{}) {
 		return
 	}
@@ -75,14 +91,18 @@ func (c *conn) close(ctx context.Context) {
 	if err != nil {
 		if errors.Is(err, context.DeadlineExceeded) {
 			err = fmt.Errorf("no connection.close-ok within %v", c.eng.leaveTime.Round(time.Millisecond))
+			if blocked {
+				err = fmt.Errorf("%w: the broker has blocked the connection", err)
+			}
+			c.leftUnanswered(err.Error())
 		}
 		c.fail(loss{text: err.Error()})
 	}
 }
 
-// close closes a channel; false if the broker did not answer in time.
-func (ch *channel) close(ctx context.Context) bool {
+// close closes a channel; an error: the broker did not answer in time, or the channel was gone.
+func (ch *channel) close(ctx context.Context) error {
 	_, err := ch.call(ctx, &wire.ChannelClose{ReplyCode: wire.ReplySuccess, ReplyText: "Goodbye"}, wire.ChannelCloseOkID)
 	ch.end(loss{text: "channel closed"})
-	return err == nil
+	return err
 }

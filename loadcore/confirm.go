@@ -15,7 +15,7 @@ type confirms struct {
 	nacked       int64
 	returned     int64
 	committed    int64
-	unattributed int64 // returned messages that do not carry a stamp of this producer
+	unattributed int64 // returned messages that do not carry a stamp of what this producer has sent
 }
 
 // settled takes basic.ack or basic.nack.
@@ -60,7 +60,7 @@ func (p *producer) returned(args []byte) error {
 func (p *producer) gotBack(s Stamp, b event.Body) {
 	c := &p.confirms
 	p.touch()
-	if b != event.Intact || s.Tag != p.eng.plan.Tag || s.Producer != p.index {
+	if b != event.Intact || s.Tag != p.eng.plan.Tag || s.Producer != p.index || s.Seq >= p.begun.Load() {
 		c.unattributed++
 		return
 	}

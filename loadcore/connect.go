@@ -252,7 +252,7 @@ func (c *conn) laneError(err error, o ConnectOptions) error {
 	case errors.As(err, &why):
 		e.Code, e.Hint = why.code, Remedy(why.code, why.text)
 	case isTimeout(err):
-		e.Text = fmt.Sprintf("no answer within %v", o.Timeout)
+		e.Text = fmt.Sprintf("%v (%v, --connect-timeout)", err, o.Timeout)
 	}
 	return e
 }

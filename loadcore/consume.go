@@ -61,6 +61,7 @@ type subscription struct {
 	received uint64
 	shown    atomic.Int64 // received, for others to read
 	state    atomic.Int32
+	dropped  bool // cancelled by the broker, for good; the reader's
 }
 
 // States of a subscription.
@@ -86,6 +87,9 @@ func (s *consumer) deliver(args []byte) error {
 	consumerTag, tag, redelivered, err := wire.ParseDelivery(args)
 	if err != nil {
 		return err
+	}
+	if tag == 1 && (!s.wanted.Load() || s.polls != nil) {
+		return fmt.Errorf("the broker sent basic.deliver on channel %d, where nothing has subscribed", s.ch.number)
 	}
 	if tag+s.shift != s.tag+1 {
 		return fmt.Errorf("the broker sent delivery tag %d on channel %d after %d", tag, s.ch.number, s.tag-s.shift)

@@ -18,6 +18,10 @@ func (c *conn) control(ch *channel, payload []byte) error {
 	}
 	switch m := m.(type) {
 	case *wire.ChannelClose:
+		if ch.shuts {
+			return fmt.Errorf("the broker sent channel.close on channel %d, which it has closed before", ch.number)
+		}
+		ch.shuts = true
 		why := loss{code: uint16(m.ReplyCode), text: m.ReplyText}
 		ch.content.expects = contentNone
 		c.eng.channelClosed(ch, m, why) // before anybody can act on it
@@ -37,8 +41,7 @@ func (c *conn) control(ch *channel, payload []byte) error {
 		if !m.NoWait {
 			c.out.send(wire.AppendMethod(nil, ch.number, &wire.BasicCancelOk{ConsumerTag: m.ConsumerTag}))
 		}
-		ch.consumer.cancelledByBroker(m.ConsumerTag)
-		return nil
+		return ch.consumer.cancelledByBroker(m.ConsumerTag)
 	case *wire.BasicCancelOk:
 		if ch.consumer != nil && ch.consumer.cancelConfirmed(m.ConsumerTag) {
 			return nil

@@ -2,6 +2,7 @@ package loadcore
 
 import (
 	"context"
+	"fmt"
 	"slices"
 	"strings"
 	"sync/atomic"
@@ -346,7 +347,10 @@ func (r *run) pokeConsumers() {
 // cancelConsumers ends all subscriptions; what comes before a cancel-ok is recorded and acked like everything else.
 func (r *run) cancelConsumers(ctx context.Context) {
 	forEach(len(r.consumers), askAtOnce, func(i int) error {
-		r.cancel(ctx, r.consumers[i]) // an error: the channel is gone, or the broker mute, and closing says so
+		s := r.consumers[i]
+		if err := r.cancel(ctx, s); isTimeout(err) { // another error: the channel is gone
+			s.current.Load().conn.leftUnanswered(fmt.Sprintf("consumer %d: %v", s.index, err))
+		}
 		return nil
 	})
 	r.pokeConsumers()

@@ -71,6 +71,7 @@ type engine struct {
 	recoveries []manifest.Recovery
 	reason     string
 	fatal      error // the recorder's
+	unanswered []string
 }
 
 func newEngine(plan *Plan, rec Recorder) *engine {
@@ -164,9 +165,14 @@ func (e *engine) fatalError() error {
 	return e.fatal
 }
 
+// mostFailures bounds what the outcome lists of them; the record has what was lost.
+const mostFailures = 10_000
+
 func (e *engine) failed(f manifest.Failure) {
 	e.mu.Lock()
-	e.failures = append(e.failures, f)
+	if len(e.failures) < mostFailures {
+		e.failures = append(e.failures, f)
+	}
 	e.mu.Unlock()
 	e.wakeMain()
 }
@@ -282,6 +288,13 @@ func (e *engine) producerFailed(p *producer, text string) {
 	e.failed(manifest.Failure{AtNS: e.clock.Now(), Connection: p.spec.Connection, Producer: &lane, Text: text})
 	p.halt()
 	e.wakeMain()
+}
+
+// consumerFailed ends a consumer whose connection goes on.
+func (e *engine) consumerFailed(s *consumer, text string) {
+	lane := int(s.index)
+	e.consumerEnded(s)
+	e.laneFailed(manifest.Failure{AtNS: e.clock.Now(), Connection: s.spec.Connection, Consumer: &lane, Text: text})
 }
 
 // consumerEnded is called when a consumer can receive no more.

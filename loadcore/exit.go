@@ -2,10 +2,12 @@ package loadcore
 
 import (
 	"context"
+	"fmt"
 	"sync"
 	"time"
 
 	"leveret/capture/manifest"
+	"leveret/loadcore/wire"
 )
 
 // Consumers that stop by themselves (exit when idle, or empty): control plane. A consumer to which nothing has come for
@@ -101,13 +103,24 @@ func (w *exitWatch) quiet(s *consumer, now int64) bool {
 // exit has an idle consumer leave, if it may.
 func (r *run) exit(ctx context.Context, s *consumer, w *exitWatch) {
 	w.again = r.clock.Now() + int64(exitAgain)
-	if s.spec.ExitWhen == manifest.ExitEmpty && !anyEmpty(ctx, s) {
-		return
+	limit := r.plan.connectOptions(0).Timeout
+	asking, cancel := context.WithTimeout(ctx, limit)
+	defer cancel()
+	leaving := true
+	var err error
+	if s.spec.ExitWhen == manifest.ExitEmpty {
+		leaving, err = anyEmpty(asking, s)
 	}
-	s.flushAcks.Store(true)
-	s.current.Load().conn.poke()
-	if r.cancel(ctx, s) != nil {
-		return // the channel is gone, or the broker mute: the lane's end says so
+	if err == nil && leaving {
+		s.flushAcks.Store(true)
+		s.current.Load().conn.poke()
+		err = r.cancel(asking, s)
+	}
+	if isTimeout(err) && s.live() && !s.mending.Load() {
+		r.consumerFailed(s, fmt.Sprintf("%v (%v, --connect-timeout)", err, limit))
+	}
+	if err != nil || !leaving { // an error else: the channel is gone, and the lane's end says so
+		return
 	}
 	for s.live() && ctx.Err() == nil && !r.allAcked(ctx, []drainPart{{s, 0}}) {
 	}
@@ -120,13 +133,14 @@ func (r *run) exit(ctx context.Context, s *consumer, w *exitWatch) {
 }
 
 // anyEmpty reports whether a queue of the consumer has nothing ready. Unacked messages are not seen that way.
-func anyEmpty(ctx context.Context, s *consumer) bool {
+func anyEmpty(ctx context.Context, s *consumer) (bool, error) {
 	for i := range s.queues {
-		if ready, _, err := askQueue(ctx, s.current.Load(), s.eng.queueName(int(s.queues[i].queue))); err == nil && ready == 0 {
-			return true
+		ready, _, err := askQueue(ctx, s.current.Load(), s.eng.queueName(int(s.queues[i].queue)))
+		if err != nil || ready == 0 {
+			return err == nil, err
 		}
 	}
-	return false
+	return false, nil
 }
 
 // cancel ends what a consumer consumes. What comes before a cancel-ok, or answers its last get, is recorded and acked like
@@ -144,7 +158,7 @@ func (r *run) cancel(ctx context.Context, s *consumer) error {
 	}
 	for s.polls != nil && s.polls.asking.Load() && !s.current.Load().isGone() {
 		if ctx.Err() != nil {
-			return ctx.Err()
+			return &unansweredError{wire.BasicGetID, s.current.Load().number, ctx.Err()}
 		}
 		time.Sleep(time.Millisecond)
 	}

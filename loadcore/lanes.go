@@ -2,6 +2,7 @@ package loadcore
 
 import (
 	"context"
+	"fmt"
 	"strconv"
 
 	"leveret/capture/event"
@@ -131,25 +132,36 @@ func (s *consumer) cancelConfirmed(tag string) bool {
 }
 
 // cancelledByBroker is basic.cancel from the broker: the queue was deleted, or its node is gone.
-func (s *consumer) cancelledByBroker(tag string) {
+func (s *consumer) cancelledByBroker(tag string) error {
 	i, err := s.subscription([]byte(tag))
 	if err != nil {
-		return // not ours, nothing to stop
+		return fmt.Errorf("the broker sent basic.cancel for the unknown consumer tag %q on channel %d", tag, s.ch.number)
 	}
-	consumed := s.queues[i].state.Swap(notYet) == subscribed
+	was := s.queues[i].state.Swap(notYet)
+	if was == notYet || s.queues[i].dropped {
+		s.queues[i].state.CompareAndSwap(notYet, was)
+		return fmt.Errorf("the broker sent basic.cancel for consumer tag %q on channel %d, which consumes nothing", tag, s.ch.number)
+	}
+	if was == cancelling { // it has left, and its cancel-ok is still to come
+		s.queues[i].state.CompareAndSwap(notYet, cancelling)
+		return nil
+	}
+	consumed := was == subscribed
 	why := loss{text: "the broker cancelled the consumer of queue " + s.queues[i].name}
 	f := s.eng.laneEvent(s.ch, event.ConsumerCancelled, why)
 	if consumed && s.eng.mending[s.ch.conn.number].loseConsumer(s, why) {
-		return
+		return nil
 	}
 	s.queues[i].state.Store(cancelled)
+	s.queues[i].dropped = true
 	s.eng.laneFailed(f)
 	for k := range s.queues {
 		if s.queues[k].state.Load() == subscribed {
-			return
+			return nil
 		}
 	}
 	s.eng.consumerEnded(s)
+	return nil
 }
 
 // unacked is how many deliveries of the consumer's i-th queue were never acked. For after the reader has ended.

@@ -18,13 +18,6 @@ const (
 // portion is how many of n the monitor looks at in one period.
 func portion(n int) int { return min(n, max(monitorFew, (n+9)/10)) }
 
-// How long one write call may wait for the socket. A broker that holds a connection back by TCP alone does so for moments;
-// one that has sent connection.blocked may do so until somebody has freed its disk.
-const (
-	writeTimeout        = time.Minute
-	writeTimeoutBlocked = time.Hour
-)
-
 // watch is what the monitor remembers of a connection. All times are of the record's clock.
 type watch struct {
 	reads       uint64
@@ -32,19 +25,23 @@ type watch struct {
 	silentSince int64
 	writes      uint64
 	idleSince   int64
+	// blockedSince is when the connection was first seen to be blocked; 0: it is not.
+	blockedSince int64
 }
 
-// confirmWatch is what the monitor remembers of a producer: since when its oldest unsettled message has been the same.
-type confirmWatch struct {
-	tail  uint64
-	since int64
+// answerWatch is what the monitor remembers of a producer or a consumer: since when the broker's next answer to it stays out, and
+// since when a producer is stopped by channel.flow (0: it is not).
+type answerWatch struct {
+	tail    uint64
+	since   int64
+	stopped int64
 }
 
-// monitor keeps the clocks of a run: heartbeats both ways, stuck writes, confirms that do not come, withheld acks, the
+// monitor keeps the clocks of a run: heartbeats both ways, stuck writes, answers that do not come, withheld acks, the
 // recorder's health. One goroutine for all connections; it never waits for any of them.
 func (e *engine) monitor(done <-chan struct{}) {
-	watches := make([]confirmWatch, len(e.producers))
-	conn, producer := -1, -1 // looked at last
+	producers, consumers := make([]answerWatch, len(e.producers)), make([]answerWatch, len(e.consumers))
+	conn, producer, consumer := -1, -1, -1 // looked at last
 	ticker := time.NewTicker(monitorPeriod)
 	defer ticker.Stop()
 	for {
@@ -62,7 +59,11 @@ func (e *engine) monitor(done <-chan struct{}) {
 		}
 		for range portion(len(e.producers)) {
 			producer = (producer + 1) % len(e.producers)
-			e.lookAtConfirms(e.producers[producer], &watches[producer], now)
+			e.lookAtConfirms(e.producers[producer], &producers[producer], now)
+		}
+		for range portion(len(e.consumers)) {
+			consumer = (consumer + 1) % len(e.consumers)
+			e.lookAtAnswers(e.consumers[consumer], &consumers[consumer], now)
 		}
 		if e.rec.Err() != nil {
 			e.recorderRefused()
@@ -88,12 +89,21 @@ func (c *conn) look(now int64) {
 		w.idleSince = now
 		c.out.send(wire.AppendHeartbeat(nil))
 	}
-	limit := writeTimeout
+	limit, option := c.eng.plan.WriteTimeout, "write-timeout"
 	if c.current() == event.Blocked {
-		limit = writeTimeoutBlocked
+		limit, option = c.eng.plan.BlockedTimeout, "blocked-timeout"
+		if w.blockedSince == 0 {
+			w.blockedSince = now
+		}
+		if now-w.blockedSince > int64(limit) {
+			c.fail(loss{text: fmt.Sprintf("the broker has kept the connection blocked for %v (--blocked-timeout)", limit)})
+			return
+		}
+	} else {
+		w.blockedSince = 0
 	}
 	if busy := c.out.busy.Load(); busy != 0 && now-busy > int64(limit) {
-		c.fail(loss{text: fmt.Sprintf("the broker has taken nothing from the socket for %v", limit)})
+		c.fail(loss{text: fmt.Sprintf("the broker has taken nothing from the socket for %v (--%s)", limit, option)})
 		return
 	}
 	if c.secretOverdue(now) {
@@ -114,30 +124,4 @@ func (c *conn) listens() bool {
 	stuck := rounds == c.watch.rounds && !c.shared.waits.Load()
 	c.watch.rounds = rounds
 	return !stuck
-}
-
-// lookAtConfirms ends a producer whose oldest message has waited too long. A blocked connection is not held against it, nor is the
-// time in which its channel was recovered.
-func (e *engine) lookAtConfirms(p *producer, w *confirmWatch, now int64) {
-	timeout := e.plan.ConfirmTimeout
-	if p.win == nil && p.tx == nil || timeout < 0 || e.barrier.Load() == 0 {
-		return
-	}
-	tail, waits := p.oldest()
-	if tail != w.tail || !waits || p.halted.Load() || p.current.Load().conn.current() == event.Blocked {
-		w.tail, w.since = tail, now
-		return
-	}
-	if now-w.since >= int64(timeout) {
-		e.producerFailed(p, fmt.Sprintf("%s within %v", p.unsettledText(p.unsettled()), timeout))
-	}
-}
-
-// oldest is a number that stays the same while the broker's next answer to the producer stays out, and whether there is
-// one to come.
-func (p *producer) oldest() (tail uint64, waits bool) {
-	if p.tx != nil {
-		return p.tx.commits.Load(), p.tx.committing.Load()
-	}
-	return p.win.seen.Load(), p.unsettled() > 0
 }

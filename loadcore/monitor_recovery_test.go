@@ -23,7 +23,7 @@ func TestConfirmTimeoutCountsFromTheRecovery(t *testing.T) {
 		}},
 	} {
 		e, _, _ := barePlan(t, oneQueue(Endpoint{Host: "localhost"}, "q", []manifest.Producer{c.spec}, nil))
-		p, w := e.producers[0], &confirmWatch{}
+		p, w := e.producers[0], &answerWatch{}
 		look := func(at int64) bool {
 			e.lookAtConfirms(p, w, at)
 			return p.ended.Load()

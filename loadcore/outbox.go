@@ -1,6 +1,7 @@
 package loadcore
 
 import (
+	"errors"
 	"net"
 	"sync"
 	"sync/atomic"
@@ -16,7 +17,8 @@ import (
 //     where the socket takes them without waiting, else by the next one who unlocks, else by a goroutine of their own.
 //
 // So a broker that has stopped reading never stops us from reading. What is posted while the socket is full is bounded by
-// the posters: acks are withheld from backlogLimit bytes on, and all else is a few frames.
+// the posters: acks are withheld from backlogLimit bytes on, and all else is a few frames. A broker that makes them more, as
+// every channel.flow wants an answer, and takes none of it, loses the connection at postLimit.
 type outbox struct {
 	clock *event.Clock
 	sock  net.Conn
@@ -39,8 +41,13 @@ type outbox struct {
 	flushers sync.WaitGroup
 }
 
-// backlogLimit is how many posted bytes may wait before consumers withhold their acks.
-const backlogLimit = 256 << 10
+// backlogLimit is how many posted bytes may wait before consumers withhold their acks; postLimit is how many may wait at all.
+const (
+	backlogLimit = 256 << 10
+	postLimit    = 2 << 20
+)
+
+var errNotTaken = errors.New("the broker takes none of the answers to what it sends, and more than 2 MiB of them wait")
 
 func newOutbox(clock *event.Clock, l *link, fail func(error)) *outbox {
 	o := &outbox{clock: clock, sock: l.sock, fail: fail}
@@ -89,6 +96,10 @@ func (o *outbox) end() {
 
 // send posts whole frames; it copies them and never waits for the socket.
 func (o *outbox) send(frames []byte) {
+	if o.size.Load() > postLimit { // these are lost with the connection
+		o.fail(errNotTaken)
+		return
+	}
 	o.postMu.Lock()
 	o.post = append(o.post, frames...)
 	o.size.Add(int64(len(frames)))

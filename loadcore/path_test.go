@@ -61,6 +61,9 @@ func bare(producers []manifest.Producer, consumers []manifest.Consumer) (*engine
 	for _, p := range e.producers {
 		p.encode()
 	}
+	for _, s := range e.consumers {
+		s.wanted.Store(true)
+	}
 	return e, rec
 }
 

@@ -15,6 +15,8 @@ const (
 	DefaultDrainTimeout   = 30 * time.Second
 	DefaultCloseTimeout   = 5 * time.Second
 	DefaultConfirmTimeout = 30 * time.Second
+	DefaultWriteTimeout   = time.Minute
+	DefaultBlockedTimeout = time.Hour
 	DefaultFrameMax       = 131072
 	DefaultChannelMax     = 2047
 	DefaultHeartbeat      = 60 * time.Second
@@ -49,10 +51,18 @@ type Plan struct {
 	// Time ends publishing this long after the barrier; 0: no limit.
 	Time time.Duration
 
-	// ConnectTimeout bounds the opening of one connection at one endpoint, from name lookup to the last channel made ready.
+	// ConnectTimeout bounds the opening of one connection at one endpoint, from name lookup to the last channel made ready, and
+	// later each answer to what is asked on an open one.
 	ConnectTimeout time.Duration
-	// ConfirmTimeout ends a producer whose oldest message has waited this long for its confirm; negative: never.
+	// ConfirmTimeout ends a producer whose oldest message has waited this long for its confirm, and a consumer whose commit or
+	// basic.get has for its answer; negative: never.
 	ConfirmTimeout time.Duration
+	// WriteTimeout ends a connection whose socket has taken nothing of one write call for this long. A broker that holds a
+	// connection back by TCP alone does so for moments. BlockedTimeout takes its place while the broker has the connection
+	// blocked, which it may have until somebody has freed its disk; it ends also a connection that is blocked for so long, and
+	// a producer that channel.flow has stopped.
+	WriteTimeout   time.Duration
+	BlockedTimeout time.Duration
 	// DrainTimeout bounds everything between the stop of publishing and the cancelling of the consumers; negative: no time.
 	DrainTimeout time.Duration
 	// CloseTimeout bounds everything from there to the end: cancelling, closing channels and connections. Negative: connections

@@ -19,6 +19,7 @@ type polls struct {
 	interval int64
 	last     int         // the queue that was asked last
 	asking   atomic.Bool // a get is under way
+	answers  atomic.Uint64
 }
 
 // newPolls is for a consumer whose channel is known.
@@ -65,6 +66,7 @@ func unasked(id wire.MethodID, ch *channel) error {
 
 func (p *polls) answered(at int64) {
 	p.next[p.last] = addClock(at, uint64(p.interval))
+	p.answers.Add(1)
 	p.asking.Store(false)
 }
 
@@ -94,7 +96,7 @@ func (s *consumer) pollDue() int64 {
 // appendGet appends the next get where it is due. The state is looked at once more after asking is set, and whoever ends the
 // polling looks at asking after it has set the state: so no get goes out behind its back.
 func (s *consumer) appendGet(dst []byte, now int64) []byte {
-	if s.ch.isGone() || s.pollDue() > now {
+	if s.ch.isGone() || s.ended.Load() || s.pollDue() > now {
 		return dst
 	}
 	p, i := s.polls, s.soonest()

@@ -32,8 +32,9 @@ type producer struct {
 	current atomicChannel
 	sleeper
 	sharing
-	parked atomic.Bool // waits for the window, or for channel.flow
-	halted atomic.Bool // its channel or connection is gone, or it is told to stop at once
+	begun  atomic.Uint64 // messages that a write call was begun for, as numbers go: what the broker can know of
+	parked atomic.Bool   // waits for the window, or for channel.flow
+	halted atomic.Bool   // its channel or connection is gone, or it is told to stop at once
 	recoverable
 	paused atomic.Bool // by channel.flow
 
@@ -193,10 +194,7 @@ func (p *producer) awake() {
 
 // reserve waits for room in the record; false if there is none to be had.
 func (p *producer) reserve(n int) bool {
-	if p.credit > 0 {
-		used := min(n, p.credit)
-		n, p.credit = n-used, p.credit-used
-	}
+	n = p.spend(n)
 	if p.eng.rec.TryReserve(n) {
 		return true
 	}
@@ -210,6 +208,13 @@ func (p *producer) reserve(n int) bool {
 		}
 	}
 	return err == nil
+}
+
+// spend is for how many of n messages room has to be reserved, beside what was reserved for those that were put back.
+func (p *producer) spend(n int) int {
+	used := min(n, p.credit)
+	p.credit -= used
+	return n - used
 }
 
 // send writes a batch of n messages and records it; false if the channel or the connection has failed. The window knows of
@@ -235,6 +240,7 @@ func (p *producer) begin(n int) bool {
 	if p.win != nil {
 		p.register(n)
 	}
+	p.begun.Store(p.seq + uint64(n))
 	p.sends.Sent = p.eng.clock.Now()
 	out.begin(p.sends.Sent)
 	return true

@@ -181,6 +181,16 @@ func notOpen(number int) error {
 	return fmt.Errorf("the broker sent a frame on channel %d, which is not open", number)
 }
 
+// onChannel adds the channel to an error of the codec, which does not know it.
+func onChannel(ch *channel, err error) error {
+	var syntax *wire.SyntaxError
+	var unknown *wire.UnknownMethodError
+	if errors.As(err, &syntax) || errors.As(err, &unknown) {
+		return fmt.Errorf("frame on channel %d: %w", ch.number, err)
+	}
+	return err
+}
+
 // frame handles one whole frame.
 func (c *conn) frame(f wire.Frame) error {
 	ch := c.lane(int(f.Channel))
@@ -189,11 +199,15 @@ func (c *conn) frame(f wire.Frame) error {
 	}
 	switch f.Type {
 	case wire.FrameMethod:
-		return c.method(ch, f.Payload)
+		err := c.method(ch, f.Payload)
+		if err != nil {
+			return onChannel(ch, err)
+		}
+		return nil
 	case wire.FrameHeader:
 		h, err := wire.ParseHeader(f.Payload)
 		if err != nil {
-			return err
+			return onChannel(ch, err)
 		}
 		return ch.header(h.BodySize, h.RawProperties)
 	case wire.FrameBody:

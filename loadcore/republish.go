@@ -124,10 +124,14 @@ func (p *producer) resend(ctx context.Context, n int) (int, error) {
 		p.win.jump(p.seq)
 		p.register(n)
 	}
+	// A broker that takes nothing does not keep the run from ending.
+	conn := p.ch.conn
+	stop := context.AfterFunc(p.eng.recovering, func() { conn.fail(errTakesNothing) })
 	p.sends.Sent = p.eng.clock.Now()
 	out.begin(p.sends.Sent)
 	bytes, err := p.enc.write(out.sock, n)
 	out.end()
+	stop()
 	p.sends.Written = p.eng.clock.Now()
 	out.unlock()
 	if err == nil {
@@ -195,6 +199,7 @@ func (s *consumer) abandon() int {
 	}
 	if s.tx != nil {
 		s.tx.committing, s.tx.taken, s.tx.asked, s.tx.committed = false, s.tag, s.tag, s.tag
+		s.tx.waiting.Store(false)
 	}
 	if s.polls != nil {
 		s.polls.asking.Store(false)

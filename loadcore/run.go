@@ -239,10 +239,12 @@ func (r *run) haltWrites() {
 	r.haltProducers()
 	for _, c := range r.connections() {
 		if c.opened.Load() && c.out.busy.Load() != 0 {
-			c.fail(errors.New("publishing was to stop, and the broker did not take what was being written"))
+			c.fail(errTakesNothing)
 		}
 	}
 }
+
+var errTakesNothing = errors.New("publishing was to stop, and the broker did not take what was being written")
 
 // confirmed reports whether no producer that still can waits for a confirm.
 func (r *run) confirmed() bool {
@@ -259,6 +261,7 @@ func (r *run) summarize() {
 	o := r.outcome
 	r.mu.Lock()
 	r.describeLosses()
+	o.Unanswered = r.unanswered
 	o.StopReason, o.Failures, o.Recoveries = r.reason, r.failures, r.recoveries
 	r.mu.Unlock()
 	if o.StopReason == StopSent {

@@ -203,6 +203,8 @@ func (c *stubConn) usual(channel uint16, m wire.Method) error {
 		c.method(channel, &wire.ChannelCloseOk{})
 	case *wire.ConfirmSelect:
 		c.method(channel, &wire.ConfirmSelectOk{})
+	case *wire.TxSelect:
+		c.method(channel, &wire.TxSelectOk{})
 	case *wire.BasicQos:
 		c.method(channel, &wire.BasicQosOk{})
 	case *wire.BasicConsume:

@@ -108,9 +108,6 @@ func TestReturnsOfATransaction(t *testing.T) {
 func TestCommitThatIsNeverAnswered(t *testing.T) {
 	noLeaks(t)
 	ep := startStub(t, &stub{onMethod: func(c *stubConn, channel uint16, m wire.Method) bool {
-		if m.ID() == wire.TxSelectID {
-			c.method(channel, &wire.TxSelectOk{})
-		}
 		return m.ID() == wire.TxCommitID
 	}})
 	plan := oneQueue(ep, "q", []manifest.Producer{{Size: 12, TxSize: 10}}, nil)

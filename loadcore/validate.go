@@ -18,7 +18,7 @@ func (p *Plan) withDefaults() *Plan {
 	for _, f := range []struct {
 		to *time.Duration
 		or time.Duration
-	}{{&d.ConfirmTimeout, DefaultConfirmTimeout}, {&d.DrainTimeout, DefaultDrainTimeout}, {&d.CloseTimeout, DefaultCloseTimeout}, {&d.ReconnectTime, DefaultReconnectTime}} {
+	}{{&d.ConfirmTimeout, DefaultConfirmTimeout}, {&d.WriteTimeout, DefaultWriteTimeout}, {&d.BlockedTimeout, DefaultBlockedTimeout}, {&d.DrainTimeout, DefaultDrainTimeout}, {&d.CloseTimeout, DefaultCloseTimeout}, {&d.ReconnectTime, DefaultReconnectTime}} {
 		if *f.to == 0 {
 			*f.to = f.or
 		}
@@ -77,7 +77,7 @@ func (p *Plan) Validate() error {
 	for _, d := range []struct {
 		option string
 		value  time.Duration
-	}{{"time", p.Time}, {"connect-timeout", p.ConnectTimeout}} {
+	}{{"time", p.Time}, {"connect-timeout", p.ConnectTimeout}, {"write-timeout", p.WriteTimeout}, {"blocked-timeout", p.BlockedTimeout}} {
 		if d.value < 0 {
 			bad("--%s=%v: want a positive duration", d.option, d.value)
 		}

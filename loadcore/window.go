@@ -94,10 +94,11 @@ func (w *window) settle(runs []event.SettledRun, tag uint64, multiple bool, kind
 	if multiple && tag == 0 { // all that are outstanding
 		tag = head - 1 - w.shift
 	}
+	if tag == 0 || tag > head-1-w.shift {
+		return runs, neverIssued
+	}
 	tag += w.shift
 	switch {
-	case tag >= head || tag == w.shift:
-		return runs, neverIssued
 	case tag < w.tail:
 		w.contradictory++
 		return runs, settledAlready

@@ -347,6 +347,9 @@ type Outcome struct {
 	// Drained is proved, not guessed (loadcore/drain.go says how); DrainNote says why it is not.
 	Drained   bool   `json:"drained"`
 	DrainNote string `json:"drain_note,omitempty"`
+	// Unanswered is what the broker did not answer in time when consumers were cancelled and channels and connections closed: the
+	// first of it, a line each.
+	Unanswered []string `json:"unanswered,omitempty"`
 	// Queues is what was left, by queue index.
 	Queues []QueueEnd `json:"queues"`
 	// Counters of the engine itself: the rows of the capture must agree with them.

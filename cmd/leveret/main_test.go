@@ -22,6 +22,9 @@ func TestMain(m *testing.M) {
 		main()
 		return
 	}
+	if dir := os.Getenv(asHalfOpen); dir != "" {
+		os.Exit(halfOpenMain(dir, os.Getenv(asHalfOpen+"_MODE")))
+	}
 	rabbitmqtest.Main(m)
 }
 

@@ -206,6 +206,9 @@ func (r *recording) prepare() error {
 	if r.plan, err = planOf(o, r.layout); err != nil {
 		return err
 	}
+	if len(r.endpoints) > 0 && r.endpoints[0].ConnectTimeout != nil {
+		r.plan.ConnectTimeout = *r.endpoints[0].ConnectTimeout
+	}
 	if r.perfTest {
 		r.plan.Naming = loadcore.NamingPerfTest
 	}
@@ -224,6 +227,11 @@ func (r *recording) prepareBroker() error {
 	}
 	if r.endpoints, r.connecting, err = endpointsOf(o, r.given); err != nil {
 		return err
+	}
+	for i := range r.endpoints { // the option wins over the URI, and the URI over the option's default
+		if e := &r.endpoints[i]; o.ConnectTimeout > 0 && (r.given("connect-timeout") || e.ConnectTimeout == nil) {
+			e.ConnectTimeout = &o.ConnectTimeout
+		}
 	}
 	secured, err := r.tokenTLS()
 	if err != nil {
@@ -281,7 +289,11 @@ func (r *recording) record(ctx context.Context) (bool, error) {
 	if err != nil {
 		return false, err
 	}
-	defer session.Close()
+	defer func() {
+		if err := session.Close(); err != nil {
+			fmt.Fprintln(r.err, "warning:", withoutPasswords(oneLine(err.Error())))
+		}
+	}()
 	r.askBroker(ctx)
 	defer r.side.close()
 	return r.captured(ctx, peer)
@@ -325,7 +337,11 @@ func (r *recording) declare(ctx context.Context, peer manifest.Broker) (*topolog
 	for _, note := range l.Notes {
 		fmt.Fprintln(r.err, "note:", note)
 	}
-	session, err := topology.Declare(ctx, r.plan.Endpoint, r.plan.TopologyName(), l.Topology)
+	bounds := topology.Bounds{Declare: r.options.DeclareTimeout}
+	if !r.perfTest {
+		bounds.Close = r.options.ShutdownTimeout
+	}
+	session, err := bounds.Declared(ctx, r.plan.Endpoint, r.plan.TopologyName(), l.Topology)
 	if err != nil {
 		return nil, err
 	}
@@ -357,6 +373,10 @@ func (r *recording) captured(ctx context.Context, peer manifest.Broker) (bool, e
 	final.Outcome = outcome
 	final.Notes = append(slices.Clone(start.Notes), r.renewal.notes()...)
 	final.Notes = append(final.Notes, problems...)
+	for _, u := range outcome.Unanswered {
+		fmt.Fprintln(r.err, "warning: at the end of the run,", u)
+		final.Notes = append(final.Notes, "at the end of the run, "+u)
+	}
 	end := r.plan.Clock.Snapshot()
 	final.ClockEnd = &end
 	closeErr := writer.Close(&final)
@@ -412,6 +432,7 @@ func planOf(o *options.Run, l *layout.Layout) (*loadcore.Plan, error) {
 		Clock: event.NewClock(), Tag: layout.NewTag(), ID: o.ID, Topology: l.Topology,
 		Producers: l.Producers, Consumers: l.Consumers, Connections: l.Connections,
 		Time: o.Time, ConnectTimeout: o.ConnectTimeout, ConfirmTimeout: o.ConfirmTimeout,
+		WriteTimeout: o.WriteTimeout, BlockedTimeout: o.BlockedTimeout,
 		DrainTimeout: orNone(o.DrainTimeout), CloseTimeout: orNone(o.ShutdownTimeout), EndTimeout: o.EndTimeout,
 		Coalesce: o.Coalesce, Drive: driveOf(o.Drive), Pin: pinOf(o.Pin), ConnectRate: o.ConnectRate,
 		FrameMax: uint32(o.FrameMax), Heartbeat: o.Heartbeat, Progress: new(loadcore.Progress),

@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/tls"
 	"errors"
+	"fmt"
 	"net"
 	"time"
 
@@ -30,8 +31,10 @@ func connect(ctx context.Context, ep loadcore.Endpoint, name string) (*amqp.Conn
 	}
 	stop := context.AfterFunc(ctx, func() { sock.Close() })
 	conn, stage, err := shake(ctx, sock, &ep, name)
-	if !stop() {
-		err = context.Cause(ctx) // the real reason, whatever the closed socket led to
+	if !stop() { // the real reason, whatever the closed socket led to
+		if err = context.Cause(ctx); errors.Is(err, context.DeadlineExceeded) {
+			err = fmt.Errorf("no answer within %v (--connect-timeout): %w", timeout, err)
+		}
 	}
 	if err != nil {
 		sock.Close()
@@ -49,7 +52,7 @@ func shake(ctx context.Context, sock net.Conn, ep *loadcore.Endpoint, name strin
 		}
 		sock = secured
 	}
-	conn, err := amqp.Open(sock, config(ep, name))
+	conn, err := amqp.Open(&checked{Conn: sock}, config(ep, name))
 	return conn, loadcore.StageLogin, err
 }
 
@@ -57,6 +60,7 @@ func config(ep *loadcore.Endpoint, name string) amqp.Config {
 	c := amqp.Config{
 		Vhost:      ep.VHost,
 		Heartbeat:  heartbeat,
+		FrameSize:  frameMost,
 		Locale:     "en_US",
 		Properties: amqp.Table{"product": "leveret", "connection_name": name},
 		SASL:       []amqp.Authentication{&amqp.PlainAuth{Username: ep.User, Password: ep.Password()}},

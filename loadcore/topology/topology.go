@@ -13,6 +13,7 @@
 package topology
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -25,8 +26,13 @@ import (
 	"leveret/loadcore"
 )
 
-// closeTimeout bounds the end of a session. declareTimeout and, for every object declared, declareEach bound its beginning
-// once the connection is open: a broker may complete the handshake and fall silent.
+// Bounds are the deadlines of a session, as a broker may complete the handshake and fall silent; 0 takes the default. That of
+// opening its connection is the endpoint's (loadcore.Endpoint.ConnectTimeout).
+type Bounds struct {
+	Declare time.Duration // of all that is declared, looked for and bound, and 50 ms more for each object; default 30 s
+	Close   time.Duration // of its end, the deletion of queues included; default 5 s
+}
+
 const (
 	closeTimeout   = 5 * time.Second
 	declareTimeout = 30 * time.Second
@@ -38,6 +44,7 @@ type Session struct {
 	conn     *amqp.Connection
 	sock     net.Conn // what conn runs on: closing it ends every call at once
 	topology *manifest.Topology
+	bounds   Bounds
 	polled   []int         // see DeleteAtEnd
 	ch       *amqp.Channel // for deleting; nil before
 	release  func()        // ends the renewal of its password
@@ -52,6 +59,12 @@ type Session struct {
 // Errors of the connection are *loadcore.ConnectError, refusals of the broker *Error. Cancelling ctx ends it at any point.
 // On an error queues that the broker named are deleted again; others that were declared until then stay.
 func Declare(ctx context.Context, ep loadcore.Endpoint, connectionName string, t *manifest.Topology) (*Session, error) {
+	return Bounds{}.Declared(ctx, ep, connectionName, t)
+}
+
+// Declared is the function Declare within other deadlines.
+func (b Bounds) Declared(ctx context.Context, ep loadcore.Endpoint, connectionName string, t *manifest.Topology) (*Session, error) {
+	b.Declare, b.Close = cmp.Or(b.Declare, declareTimeout), cmp.Or(b.Close, closeTimeout)
 	if err := Validate(t); err != nil {
 		return nil, err
 	}
@@ -60,7 +73,7 @@ func Declare(ctx context.Context, ep loadcore.Endpoint, connectionName string, t
 	if err != nil {
 		return nil, err
 	}
-	s := &Session{conn: conn, sock: sock, topology: t}
+	s := &Session{conn: conn, sock: sock, topology: t, bounds: b}
 	// The call takes no context; it ends with the connection at the latest. A refusal of the broker closes that.
 	s.release = ep.HoldSecret(secret, func(secret string) { go conn.UpdateSecret(secret, loadcore.SecretReason) })
 	if err := s.declare(ctx); err != nil {
@@ -73,8 +86,8 @@ func Declare(ctx context.Context, ep loadcore.Endpoint, connectionName string, t
 
 func (s *Session) declare(ctx context.Context) error {
 	objects := len(s.topology.Exchanges) + len(s.topology.Queues) + len(s.topology.Bindings)
-	limit := declareTimeout + time.Duration(objects)*declareEach
-	ctx, cancel := context.WithTimeoutCause(ctx, limit, fmt.Errorf("the broker did not answer within %v", limit))
+	limit := s.bounds.Declare + time.Duration(objects)*declareEach
+	ctx, cancel := context.WithTimeoutCause(ctx, limit, fmt.Errorf("the broker did not answer within %v (--declare-timeout)", limit))
 	defer cancel()
 	// The library's calls take no context; without their connection they end.
 	stop := context.AfterFunc(ctx, func() { s.sock.Close() })
@@ -103,11 +116,14 @@ func (s *Session) DeleteAtEnd(queues []int) {
 // uses them: those that never had a consumer would stay for ever otherwise. A connection that is gone already is no error.
 func (s *Session) Close() error {
 	s.release()
+	// The library's calls have no deadline; without their connection they end.
+	stop := time.AfterFunc(s.bounds.Close, func() { s.sock.Close() })
+	defer stop.Stop()
 	if err := errors.Join(s.deletePolled(), s.deleteStrays()); err != nil && !errors.Is(err, amqp.ErrClosed) {
-		_ = s.conn.CloseDeadline(time.Now().Add(closeTimeout))
+		_ = s.conn.CloseDeadline(time.Now().Add(s.bounds.Close))
 		return fmt.Errorf("deleting queues of the run: %w", err)
 	}
-	if err := s.conn.CloseDeadline(time.Now().Add(closeTimeout)); err != nil && !errors.Is(err, amqp.ErrClosed) {
+	if err := s.conn.CloseDeadline(time.Now().Add(s.bounds.Close)); err != nil && !errors.Is(err, amqp.ErrClosed) {
 		return fmt.Errorf("closing the connection that declared the topology: %w", err)
 	}
 	return nil

@@ -35,7 +35,8 @@ func (r *Run) brokerOptions(d dialect, redactURI redactor) []*Option {
 
 func (r *Run) transportOptions(d dialect) []*Option {
 	return []*Option{
-		{Name: "connect-timeout", Arg: "SECONDS", Group: groupBroker, value: seconds(&r.ConnectTimeout, 10*time.Second, time.Millisecond), Help: "time allowed for one connection to open, handshakes included"},
+		{Name: "connect-timeout", Arg: "SECONDS", Group: groupBroker, value: seconds(&r.ConnectTimeout, 10*time.Second, time.Millisecond), Help: "time allowed for one connection to open, handshakes included, and for each answer to what is asked on it later"},
+		{Name: "declare-timeout", Arg: "SECONDS", Group: groupBroker, value: seconds(&r.DeclareTimeout, 30*time.Second, time.Millisecond), Help: "time allowed to declare the topology, and 50 ms more for each exchange, queue and binding"},
 		{Name: "heartbeat", PerfTest: []string{"b"}, Arg: "SECONDS", Group: groupBroker, value: wholeSeconds(&r.Heartbeat, 0, 0), Help: "heartbeat to ask for, whole seconds; 0 takes the broker's"},
 		{Name: "framemax", PerfTest: []string{"M"}, Arg: "BYTES", Group: groupBroker, value: size(&r.FrameMax, 0, 0), Help: "largest frame to ask for; 0 takes the broker's"},
 		{Name: "tcp-send-buffer-size", PerfTest: []string{"tsbs"}, Arg: "BYTES", Group: groupBroker, value: d.lenient(size(&r.TCPSendBuffer, d.buffer, 0)), Help: "send buffer of each connection (SO_SNDBUF); 0: the system's"},

@@ -14,7 +14,9 @@ func (r *Run) limitOptions(d dialect) []*Option {
 	}
 	rows := []*Option{
 		{Name: "time", PerfTest: []string{"z"}, Arg: "SECONDS", Group: groupLimits, value: d.lenient(seconds(&r.Time, 0, 0)), Help: "stop publishing after this long; 0: no limit"},
-		{Name: "confirm-timeout", PerfTest: []string{"ct"}, Arg: "SECONDS", Group: groupLimits, value: seconds(&r.ConfirmTimeout, 30*time.Second, time.Millisecond), Help: "how long a producer may wait for a confirm"},
+		{Name: "confirm-timeout", PerfTest: []string{"ct"}, Arg: "SECONDS", Group: groupLimits, value: seconds(&r.ConfirmTimeout, 30*time.Second, time.Millisecond), Help: "how long a producer may wait for a confirm, and a consumer for the answer to its commit or get"},
+		{Name: "write-timeout", Arg: "SECONDS", Group: groupLimits, value: seconds(&r.WriteTimeout, time.Minute, time.Millisecond), Help: "how long the broker may take nothing of what is written to a connection, before that is given up"},
+		{Name: "blocked-timeout", Arg: "SECONDS", Group: groupLimits, value: seconds(&r.BlockedTimeout, time.Hour, time.Millisecond), Help: "how long the broker may keep a connection blocked, as it does with a memory or disk alarm, or a channel stopped"},
 		drain,
 		{Name: "shutdown-timeout", PerfTest: []string{"st"}, Arg: "SECONDS", Group: groupLimits, value: d.lenient(seconds(&r.ShutdownTimeout, 5*time.Second, 0)), Help: shutdown},
 	}

@@ -27,6 +27,7 @@ type Run struct {
 	Insecure              bool
 	SASLExternal          bool
 	ConnectTimeout        time.Duration
+	DeclareTimeout        time.Duration
 	Heartbeat             time.Duration // 0: the broker's value
 	FrameMax              int64         // bytes; 0: the broker's value
 	ConnectRate           int           // connections a second; 0: no limit
@@ -102,6 +103,8 @@ type Run struct {
 
 	Time            time.Duration
 	ConfirmTimeout  time.Duration
+	WriteTimeout    time.Duration
+	BlockedTimeout  time.Duration
 	DrainTimeout    time.Duration
 	ShutdownTimeout time.Duration
 	EndTimeout      time.Duration // of both together; 0: no bound but theirs

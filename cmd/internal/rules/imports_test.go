@@ -34,8 +34,9 @@ var mayImport = map[string][]string{
 	"loadcore":                   {"loadcore/wire", "capture/event", "capture/manifest"},
 	"loadcore/wire":              {},
 	"loadcore/broker":            {"loadcore/wire"},
-	"loadcore/topology":          {"loadcore", "capture/manifest"},
+	"loadcore/topology":          {"loadcore", "loadcore/wire", "capture/manifest"},
 	"loadcore/management":        {"capture/event", "capture/manifest"},
+	"loadcore/hostile":           {"loadcore/wire"}, // a test double
 	"loadcore/rabbitmqtest":      {},
 	"loadcore/rabbitmqtest/node": {"loadcore/rabbitmqtest"},
 
