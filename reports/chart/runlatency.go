@@ -1,6 +1,7 @@
 package chart
 
 import (
+	"cmp"
 	"math"
 	"slices"
 	"strings"
@@ -303,13 +304,23 @@ func rateLatencyLayers(groups []group, order []*group, what, from string, at fun
 	return layers, ""
 }
 
+// withRate are the groups that have a place, in their order; those without an offered rate, which send as fast as they can, come last.
 func withRate(groups []*group, at func(*group) float64) (kept []*group) {
 	for _, g := range groups {
 		if finite(at(g)) {
 			kept = append(kept, g)
 		}
 	}
+	slices.SortStableFunc(kept, func(a, b *group) int { return cmp.Compare(a.closedLoop(), b.closedLoop()) })
 	return kept
+}
+
+// closedLoop is 1 where the runs have no offered rate, else 0.
+func (g *group) closedLoop() int {
+	if g.runs[0].Config.RateTotal == nil {
+		return 1
+	}
+	return 0
 }
 
 func boundsNote(layers []Dots) string {

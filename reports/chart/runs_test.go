@@ -117,6 +117,21 @@ func TestRunLatencyWithoutAnswers(t *testing.T) {
 	}
 }
 
+// A run without a limit among those with an offered rate is the last one that the line comes to.
+func TestRateAgainstLatencyWithoutALimit(t *testing.T) {
+	var runs []Labelled
+	for i, offered := range []float64{0, 1000, 2000} {
+		r := runOf(10, []float64{1500, 1000, 1800}[i], int64(i+1)*1e6)
+		if r.Config.RateTotal = &offered; offered == 0 {
+			r.Config.RateTotal = nil
+		}
+		runs = append(runs, Labelled{fmt.Sprint(offered), r})
+	}
+	if got := xy(runSpec(t, runs, "rate-latency").Dots[0]); got != "1000 2, 1800 3, 1500 1, " {
+		t.Errorf("medians %s", got)
+	}
+}
+
 func TestRateAgainstLatency(t *testing.T) {
 	s := runSpec(t, severalRuns(), "rate-latency")
 	if s.X.Label != "received, messages per second" {
