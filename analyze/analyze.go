@@ -203,7 +203,7 @@ func (a *analysis) prepare(ctx context.Context) error {
 		messages = perKind[schema.Deliveries]
 	}
 	if onlyChurn(a.captures) {
-		messages = perKind[schema.Churn]
+		messages = perKind[schema.Churn] / 4 // operations have some steps each
 	}
 	if a.time, err = divide(&a.window, a.o.IntervalNS, messages, a.leastIntervals()); err != nil {
 		return err

@@ -24,6 +24,9 @@ type churned struct {
 
 	make, undo churnLatency
 	intervals  []churnInterval
+	from, to   int64 // the part of the window in which operations were offered, both included
+	inMade     int64 // in it
+	inUndone   int64
 	failures   map[churnFailure]int64
 	otherTexts int64 // failures beyond mostFailures different ones
 }
@@ -75,6 +78,10 @@ func newChurned(t *timeline, asked bool, captures []*source) (all []*churned) {
 		x := &churned{source: c, t: t, asked: asked, intervals: make([]churnInterval, len(t.counts)), failures: map[churnFailure]int64{}}
 		if c.manifest != nil {
 			x.spec = c.manifest.Churn
+		}
+		x.from, x.to = t.start, t.stop
+		if o := c.outcome(); o != nil && o.BarrierNS != event.None && o.PublishStopNS != event.None {
+			x.from, x.to = max(x.from, o.BarrierNS), min(x.to, o.PublishStopNS)
 		}
 		all = append(all, x)
 	}
@@ -152,7 +159,7 @@ func (x *churned) count(row *event.Churn) {
 	if in >= 0 {
 		at = &x.intervals[in]
 	}
-	undoes := row.Step.Undoes()
+	undoes, inside := row.Step.Undoes(), row.Ended >= x.from && row.Ended <= x.to
 	switch {
 	case row.Outcome == event.StepNotBegun:
 		n.notBegun++
@@ -174,9 +181,15 @@ func (x *churned) count(row *event.Churn) {
 	case row.Last && undoes:
 		n.undone++
 		at.undone++
+		if inside {
+			x.inUndone++
+		}
 	case row.Last:
 		n.made++
 		at.made++
+		if inside {
+			x.inMade++
+		}
 		x.countDue(row)
 	}
 }

@@ -51,23 +51,20 @@ func (x *churned) result(bounded bool) result.Churn {
 	return c
 }
 
-// describeIntervals adds the course in time, and the rates over the window.
+// describeIntervals adds the course in time, and the rates.
 func (x *churned) describeIntervals(c *result.Churn, bounded bool) {
-	var made, undone int64
 	for _, i := range x.t.ordered() {
 		in := &x.intervals[i]
 		from, to := x.t.bounds(i)
 		c.Intervals = append(c.Intervals, result.ChurnInterval{StartNS: from, EndNS: to, Phase: x.t.phase(i),
 			Due: in.due, Made: in.made, Failed: in.failed, Undone: in.undone, Latency: in.cell.distribution(bounded)})
-		if i < x.t.run {
-			made, undone = made+in.made, undone+in.undone
-		}
 	}
-	if span := x.t.until - x.t.start; span > 0 {
+	c.StartNS, c.EndNS = x.from, max(x.from, x.to)
+	if span := c.EndNS - c.StartNS; span > 0 {
 		perSecond := func(n int64) *float64 {
 			v := float64(n) / (float64(span) / 1e9)
 			return &v
 		}
-		c.MadePerS, c.UndonePerS = perSecond(made), perSecond(undone)
+		c.MadePerS, c.UndonePerS = perSecond(x.inMade), perSecond(x.inUndone)
 	}
 }

@@ -52,7 +52,11 @@ func churnRates(r *result.Result, c *result.Churn) string {
 	if c.TargetPerS != nil && isFinite(*c.TargetPerS) {
 		text += ", " + rate(*c.TargetPerS) + " due"
 	}
-	return text + ", over " + duration(float64(span(r.Window.StartNS, r.Window.EndNS)), true) + ", " + r.Window.Text
+	text += ", over " + duration(float64(span(c.StartNS, c.EndNS)), true)
+	if r.OnlyChurn() {
+		return text + ", " + r.Window.Text
+	}
+	return text + " of the window in which they were offered"
 }
 
 // churnRow is a line of the table of steps.
@@ -218,6 +222,9 @@ func churnStretches(c *result.Churn, most int) (stretches []churnStretch, size i
 	in := 0
 	for i := range c.Intervals {
 		x := &c.Intervals[i]
+		if x.Due+x.Made+x.Failed+x.Undone == 0 && (x.EndNS <= c.StartNS || x.StartNS >= c.EndNS) {
+			continue // beside a run that began before, or went on
+		}
 		n := len(stretches)
 		if n == 0 || in == size || stretches[n-1].phase != x.Phase {
 			stretches, in = append(stretches, churnStretch{from: x.StartNS, phase: x.Phase}), 0

@@ -21,7 +21,7 @@ func churnSample() *result.Result {
 		Findings: []result.Finding{{Code: "churn_failed", Severity: result.SeverityFail, Count: 1, Text: "connections: 1 of 100 operations could not be made"}},
 		Window:   result.Window{EndNS: 2e9, Text: "start barrier to the end of new operations"}}
 	c := result.Churn{Capture: "c", What: "connection", Description: "connections, 50 a second due, undone at once, at most 100 in work", OpenLoop: true, TargetPerS: f64(50),
-		Made: 99, Failed: 1, Undone: 99, Left: i64(0), CleanedUp: i64(0), MostAlive: i64(3), MadePerS: f64(49.5), UndonePerS: f64(49.5),
+		Made: 99, Failed: 1, Undone: 99, Left: i64(0), CleanedUp: i64(0), MostAlive: i64(3), EndNS: 2e9, MadePerS: f64(49.5), UndonePerS: f64(49.5),
 		Make: result.Latency{Response: d(99), Service: d(99)}, Undo: result.Latency{Service: d(99)},
 		Steps: []result.ChurnStep{{Step: "tcp connect", Done: 100, Service: d(100)}, {Step: "amqp handshake", Done: 99, Failed: 1, Service: d(99)},
 			{Step: "connection.close", Undoes: true, Done: 99, Service: d(99)}},

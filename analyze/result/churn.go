@@ -21,7 +21,10 @@ type Churn struct {
 	Left      *int64 `json:"left"`
 	MostAlive *int64 `json:"most_alive"` // made, held or undone at the same time
 
-	// MadePerS and UndonePerS are over the window; nil where it has no length.
+	// MadePerS and UndonePerS are over StartNS to EndNS, the part of the window in which operations were offered; nil where that has no
+	// length.
+	StartNS    int64    `json:"start_ns"`
+	EndNS      int64    `json:"end_ns"`
 	MadePerS   *float64 `json:"made_ops_per_s"`
 	UndonePerS *float64 `json:"undone_ops_per_s"`
 

@@ -58,7 +58,7 @@ func (c *Churn) Describe() string {
 	case len(c.Stages) > 0:
 		parts = append(parts, fmt.Sprintf("%.6g a second due on average, in %d stages over and over", c.Schedule().MeanRate(), len(c.Stages)))
 	case c.Timed():
-		parts = append(parts, fmt.Sprintf("%g a second due", c.Rate.PerSecond()))
+		parts = append(parts, fmt.Sprintf("%.6g a second due", c.Rate.PerSecond()))
 	default:
 		parts = append(parts, "closed loop")
 	}

@@ -52,7 +52,11 @@ func churnRatesSpec(r *result.Result) Spec {
 		if c.Failed+c.UndoFailed > 0 && i == 0 {
 			add("failed", Style{Color: vermillion, Dash: "dot", Width: 2}, func(in *result.ChurnInterval) int64 { return in.Failed })
 		}
-		notes = append(notes, c.Description+": "+result.Group(c.Made)+" made, "+result.Group(c.Failed+c.UndoFailed)+" failed")
+		note := result.Group(c.Made) + " made, " + result.Group(c.Failed+c.UndoFailed) + " failed"
+		if len(r.Churn) > 1 || !r.OnlyChurn() { // else the caption begins with it
+			note = c.Description + ": " + note
+		}
+		notes = append(notes, note)
 	}
 	spread := spreadOf(lines)
 	s.X = t.axis()
