@@ -142,12 +142,12 @@ func (c *churner) offer(ctx context.Context, barrier int64) (reason string) {
 			<-stop.Done() // the rest of the time belongs to the load, too
 			return c.reason(ctx)
 		case d.timed && !c.await(stop, wake, d.due), !c.take(stop, c.places):
-			c.missed(d, n, end)
+			c.missed(ctx, d, n, end)
 			return c.reason(ctx)
 		}
 		if !c.take(stop, c.slots) {
 			<-c.places
-			c.missed(d, n, end)
+			c.missed(ctx, d, n, end)
 			return c.reason(ctx)
 		}
 		c.begin(n, d.due)
@@ -204,18 +204,40 @@ func (c *churner) take(stop context.Context, places chan struct{}) bool {
 	}
 }
 
-// missed records the operations from n on that were due before the end and never began.
-func (c *churner) missed(d *dueTimes, n uint64, end int64) {
+// missed is for the operations from n on that were due before the end: at the end of the time those begin that find a place, however
+// late this process was to look; the others are recorded as not begun.
+func (c *churner) missed(ctx context.Context, d *dueTimes, n uint64, end int64) {
 	now := c.clock.Now()
 	if end == event.None || now < end {
 		end = now
 	}
 	first := c.firstStep()
 	for ; d.timed && d.due < end && (c.spec.Limit == 0 || n < uint64(c.spec.Limit)) && c.rec.Err() == nil; n++ {
+		if ctx.Err() == nil && c.free() {
+			c.begin(n, d.due)
+			d.next()
+			continue
+		}
 		c.record(&event.Churn{Op: n, Step: first, Outcome: event.StepNotBegun, Due: d.due, Started: event.None, Begun: event.None, Ended: end,
 			Text: "the load ended before its turn came"})
 		c.live.missed()
 		d.next()
+	}
+}
+
+// free takes a place and a slot, where both are to be had now.
+func (c *churner) free() bool {
+	select {
+	case c.places <- struct{}{}:
+	default:
+		return false
+	}
+	select {
+	case c.slots <- struct{}{}:
+		return true
+	default:
+		<-c.places
+		return false
 	}
 }
 

@@ -239,7 +239,11 @@ func (op *operation) remove() bool {
 func (op *operation) borrow() bool {
 	op.channel = op.pool.borrow(op.n)
 	op.link = op.channel.link
-	return op.channel.why == nil
+	if op.channel.why != nil {
+		return false
+	}
+	op.started = op.clock.Now() // what it took to have a channel is no part of the operation
+	return true
 }
 
 // declaration of a queue as the plan has it.

@@ -58,7 +58,7 @@ func (r *report) churn() {
 		}
 		r.add(CodeChurnLeft, result.SeverityFail, c.LeftCount, nil, "%s may still be at the broker: %s%s", result.Plural(c.LeftCount, "queue"), few(c.Left), why)
 		r.add(CodeChurnCleanedUp, result.SeverityWarning, c.CleanedUp, nil, "%s that an operation could not undo, or did not know to be there, removed at the end", result.Plural(c.CleanedUp, "queue"))
-		r.add(CodeChurnNotBegun, result.SeverityWarning, c.NotBegun, nil, "%s%s due and not begun when the load ended, as all of --concurrency were in work, or as many were held as a --lifetime allows: the broker did not keep up with the rate",
+		r.add(CodeChurnNotBegun, result.SeverityWarning, c.NotBegun, nil, "%s%s due and not begun when the load ended, as all of --concurrency were in work, or as many were there as --lifetime allows: the rate was more than was kept up with",
 			of, result.Plural(c.NotBegun, "operation"))
 		if c.Made+c.Failed == 0 {
 			r.add(CodeNothingToJudge, result.SeverityInconclusive, 1, nil, "nothing to judge: no operation was begun")

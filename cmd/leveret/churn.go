@@ -32,7 +32,7 @@ a capture directory, and analyzes that at the end: rates, exact percentiles of e
   connection   TCP, TLS and AMQP handshakes, --channels; then connection.close
   channel      channel.open and channel.close, on --connections
   queue        queue.declare, with --exchange queue.bind; then queue.delete
-  consumer     basic.consume and basic.cancel, of one queue that is made for it
+  consumer     basic.consume and basic.cancel, of one queue that is made for it, each on a channel
   binding      queue.bind and queue.unbind, of one queue to --exchange, a key each
 
 Operations are due by the schedule, whatever the broker does: response latency counts from then,

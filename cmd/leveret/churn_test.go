@@ -72,6 +72,9 @@ func TestRabbitMQChurn(t *testing.T) {
 					t.Errorf("%+v, %q", x, steps)
 				}
 				again := analyzedCapture(t, dir)
+				if x.Make.Response == nil || x.Make.Response.P99NS == nil {
+					t.Fatal("no latency")
+				}
 				if *again.Churn[0].Make.Response.P99NS != *x.Make.Response.P99NS || again.Verdict != r.Verdict {
 					t.Errorf("analyzed again: %+v", again.Churn[0].Make.Response)
 				}
