@@ -291,7 +291,8 @@ func (a *analysis) churnFacts() {
 	f := &a.facts
 	for _, x := range a.latency.churned {
 		n := &x.counts
-		facts := integrity.Churn{What: "operations", Made: n.made, Failed: n.failed, NotBegun: n.notBegun, Undone: n.undone, UndoFailed: n.undoFailed, Failures: x.failureTexts()}
+		facts := integrity.Churn{What: "operations", Made: n.made, Failed: n.failed, NotBegun: n.notBegun, Undone: n.undone, UndoFailed: n.undoFailed}
+		facts.Failures, facts.UndoFailures = x.failureTexts()
 		if x.spec != nil {
 			facts.What = x.spec.What + "s"
 		}
@@ -325,9 +326,13 @@ func (x *churned) sortedFailures() []churnFailure {
 	})
 }
 
-func (x *churned) failureTexts() (texts []string) {
+func (x *churned) failureTexts() (making, undoing []string) {
 	for _, f := range x.sortedFailures() {
-		texts = append(texts, integrity.ChurnFailure(x.failures[f], f.step.String(), f.outcome.String(), int(f.code), f.text))
+		to := &making
+		if f.step.Undoes() {
+			to = &undoing
+		}
+		*to = append(*to, integrity.ChurnFailure(x.failures[f], f.step.String(), f.outcome.String(), int(f.code), f.text))
 	}
-	return texts
+	return making, undoing
 }

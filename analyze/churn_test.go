@@ -167,3 +167,19 @@ func TestChurnExport(t *testing.T) {
 	}
 	r.close()
 }
+
+// What could not be undone has a finding of its own, with its own reasons.
+func TestChurnThatIsNotUndone(t *testing.T) {
+	r := record(t, churnOf())
+	operate(r, 0)
+	row := event.Churn{Op: 1, Step: event.StepHandshake, Outcome: event.StepDone, Last: true, Due: epoch, Started: epoch, Begun: epoch, Ended: epoch + ms}
+	r.w.Churn(&row)
+	r.w.Churn(&event.Churn{Op: 1, Step: event.StepConnectionClose, Outcome: event.StepLost, Due: event.None, Started: epoch, Begun: epoch, Ended: epoch + ms, Text: "reset"})
+	o := r.m.Outcome.Churn
+	o.Made, o.UndoFailed, o.Steps = 2, 1, 5
+	got := analyzed(t, r.close())
+	checkVerdict(t, got, result.Fail, "churn_not_undone")
+	if f := finding(t, got, "churn_not_undone"); f.Text != "connections: 1 of 2 operations could not be undone: connection.close lost: reset" {
+		t.Errorf("%+v", f)
+	}
+}

