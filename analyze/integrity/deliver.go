@@ -130,7 +130,7 @@ func (l *Ledger) intactOne(r *DeliveryRows, k int, p *producer, pg *page, a *arr
 	if rt.known && pg.refused(slot) { // nothing was expected any more
 		l.answers.Expected(r.Received[k:k+1], 1)
 	}
-	l.delivered(pg, slot, r.Received[k])
+	l.delivered(pg, slot, r.Received[k:k+1]...)
 	if rt.known {
 		pg.open--
 		l.release(pg)
