@@ -34,7 +34,7 @@ func TestExportToAFile(t *testing.T) {
 	}
 	code, _, stderr = invoke(t, "export", capture, "--where", "lost", "--output", file, "--force", "--quiet", "--format", "csv")
 	b, _ := os.ReadFile(file)
-	if lines := strings.Split(string(b), "\r\n"); code != exitOK || stderr != "" || len(lines) != 3 || !strings.HasPrefix(lines[0], "capture,tag,producer,seq,") || !strings.HasSuffix(lines[1], ",lost") {
+	if lines := strings.Split(string(b), "\r\n"); code != exitOK || stderr != "" || len(lines) != 3 || !strings.HasPrefix(lines[0], "capture,tag,producer,seq,") || !strings.HasSuffix(lines[1], ",lost,,") {
 		t.Errorf("exit %d: %q\n%s", code, b, stderr)
 	}
 	// What could not be written leaves nothing behind, nor is a folder taken for a file.
