@@ -220,6 +220,7 @@ func TestVerboseFrames(t *testing.T) {
 		{First: 0, N: 1, Kind: event.Ack, FrameMessages: 3}, {First: 5, N: 2, Kind: event.Ack, FrameMessages: 3},
 		{First: 9, N: 1, Kind: event.Return}, {First: 9, N: 1, Kind: event.Nack, FrameMessages: 1},
 	}})
+	v.Settlements(&event.Settlements{Producer: 2, At: 8, Runs: []event.SettledRun{{First: 20, N: 2, Kind: event.InDoubt, FrameMessages: 2}}})
 	want := `publisher 2: message confirmed, type = ack, timestamp = 7, publishing ID = 1
 publisher 2: message confirmed, type = ack, timestamp = 7, publishing ID = 6
 publisher 2: message confirmed, type = ack, timestamp = 7, publishing ID = 7
@@ -227,6 +228,8 @@ publisher 2: publish confirm, type = ack, publishing ID = 7, confirm count = 3
 publisher 2: message returned, timestamp = 7, publishing ID = 10
 publisher 2: message confirmed, type = nack, timestamp = 7, publishing ID = 10
 publisher 2: publish confirm, type = nack, publishing ID = 10, confirm count = 1
+publisher 2: message in doubt, timestamp = 8, publishing ID = 21
+publisher 2: message in doubt, timestamp = 8, publishing ID = 22
 `
 	if out.String() != want {
 		t.Errorf("got\n%s", &out)

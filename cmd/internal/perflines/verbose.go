@@ -63,14 +63,19 @@ func (v *verbose) Sends(s *event.Sends) {
 
 var settlementNames = map[event.SettlementKind]string{event.Ack: "ack", event.Nack: "nack", event.Commit: "commit"}
 
+// unsettled are the lines of what came of a message and is no confirm.
+var unsettled = map[event.SettlementKind]func(producer int, timestamp int64, id uint64) string{
+	event.Return: perftest.Returned, event.InDoubt: perftest.InDoubt,
+}
+
 func (v *verbose) Settlements(s *event.Settlements) {
 	v.lines(func(w io.Writer) {
 		at, producer, left := s.At/v.unitNS, int(s.Producer), uint32(0)
 		for i := range s.Runs {
 			r := &s.Runs[i]
-			if r.Kind == event.Return {
+			if line := unsettled[r.Kind]; line != nil {
 				for k := range uint64(r.N) {
-					fmt.Fprintln(w, perftest.Returned(producer, at, r.First+k+1))
+					fmt.Fprintln(w, line(producer, at, r.First+k+1))
 				}
 				continue
 			}

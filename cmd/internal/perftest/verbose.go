@@ -28,6 +28,11 @@ func Returned(producer int, timestamp int64, id uint64) string {
 	return fmt.Sprintf("publisher %d: message returned, timestamp = %d, publishing ID = %d", producer, timestamp, id)
 }
 
+// InDoubt is the line of a message whose channel was lost before it was settled. PerfTest has none.
+func InDoubt(producer int, timestamp int64, id uint64) string {
+	return fmt.Sprintf("publisher %d: message in doubt, timestamp = %d, publishing ID = %d", producer, timestamp, id)
+}
+
 // Received is the line of a delivery.
 func Received(consumer int, timestamp int64, tag uint64, details string) string {
 	return fmt.Sprintf("consumer %d: received message, timestamp = %d, delivery tag = %d%s", consumer, timestamp, tag, details)
