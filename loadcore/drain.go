@@ -290,7 +290,7 @@ func (r *run) ask(ctx context.Context, q *drainQueue, parts []drainPart, consumi
 	case err != nil && slices.ContainsFunc(parts, func(d drainPart) bool { return d.s.mending.Load() }):
 		q.quietSince = 0
 	case err != nil && ctx.Err() == nil:
-		q.gaveUp = err.Error()
+		q.gaveUp = strings.ReplaceAll(err.Error(), "\n", "; ") // of several consumers
 	case consuming == 0 && busy.Load() && q.spec.Type != stream:
 		q.gaveUp = "its consumers have left before it was empty"
 	case err != nil || busy.Load() || !r.allAcked(ctx, parts) || sumReceived(q.consumers) != before:
@@ -336,7 +336,7 @@ func (r *run) workedOff(parts []drainPart) bool {
 func (r *run) pokeConsumers() {
 	for _, c := range r.connections() {
 		for _, l := range c.lanePlan {
-			if l.consumer != nil && c.usable() {
+			if l.consumer != nil && c.opened.Load() && c.usable() {
 				c.poke()
 				break
 			}

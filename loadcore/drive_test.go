@@ -394,3 +394,29 @@ func TestSharedDriveAllocatesNothing(t *testing.T) {
 		t.Errorf("%v allocations for a read, %d settled", allocs, rec.settled)
 	}
 }
+
+// Room in the record that was reserved for messages that were put back is used for them, and not reserved a second time: the
+// recorder would never get it back.
+func TestSharedDriveReservesOnlyOnce(t *testing.T) {
+	e, _ := bare([]manifest.Producer{{Size: 24, Confirm: 1000}}, nil)
+	rec := &countsReserved{Recorder: e.rec}
+	e.rec = rec
+	p := e.producers[0]
+	s := &scheduler{eng: e}
+	p.shared, p.credit = s, 3
+	s.send(p, 2)
+	s.send(p, 2)
+	if rec.reserved != 1 || p.credit != 0 {
+		t.Errorf("%d more messages reserved, %d left, of 4 sent with room for 3", rec.reserved, p.credit)
+	}
+}
+
+type countsReserved struct {
+	Recorder
+	reserved int
+}
+
+func (r *countsReserved) TryReserve(n int) bool {
+	r.reserved += n
+	return true
+}

@@ -192,12 +192,23 @@ func (p *producer) awake() {
 	wakeUp(p.wake)
 }
 
+// tryReserve reports whether there is room in the record for a batch of n messages now, and takes it: first what was reserved
+// for messages that were put back.
+func (p *producer) tryReserve(n int) bool {
+	used := min(n, p.credit)
+	if used < n && !p.eng.rec.TryReserve(n-used) {
+		return false
+	}
+	p.credit -= used
+	return true
+}
+
 // reserve waits for room in the record; false if there is none to be had.
 func (p *producer) reserve(n int) bool {
-	n = p.spend(n)
-	if p.eng.rec.TryReserve(n) {
+	if p.tryReserve(n) {
 		return true
 	}
+	n = p.spend(n)
 	p.seen.begin(waitRecorder, p.eng.clock.Now())
 	err := p.eng.rec.Reserve(p.eng.publishing, n)
 	p.seen.end(p.eng.clock.Now())

@@ -82,7 +82,7 @@ func (s *scheduler) forget(p *producer) {
 
 // send sends a batch of n messages; false if the producer is lent to a goroutine that waits until it has gone out.
 func (s *scheduler) send(p *producer, n int) bool {
-	if !s.eng.rec.TryReserve(n) {
+	if !p.tryReserve(n) {
 		s.lend(p, func() {
 			if !p.reserve(n) {
 				p.refused = true
