@@ -235,7 +235,8 @@ func (r *Runner) setUp(ctx context.Context, run *Run) error {
 	return nil
 }
 
-// cleanUp removes what a run needed, however it went.
+// cleanUp removes what a run needed, however it went. Where it did not end as it should, the broker may still come to declarations that
+// its connections had sent: it is removed once more later, by this process or when the suite goes on.
 func (r *Runner) cleanUp(run *Run) {
 	r.Progress.Status("removal of what " + run.Title + " needed")
 	if err := r.Remove(run.Target, &run.row.Setup); err != nil {
@@ -243,7 +244,9 @@ func (r *Runner) cleanUp(run *Run) {
 		r.left = append(r.left, run)
 		return
 	}
-	run.SetUp = false
+	if run.SetUp = run.State != Done; run.SetUp {
+		r.left = append(r.left, run)
+	}
 }
 
 // tidy removes what earlier runs against the target ("": any) could not remove: it would be in the way.
