@@ -51,7 +51,7 @@ func NewChurn(redactURI redactor) (*Set, *Churn) {
 		case "time":
 			o.Help = "stop beginning operations after this long; 0: no limit"
 		case "variable-rate", "ramp":
-			o.Arg, o.Help = "OPS"+o.Arg[len("RATE"):], "in place of --rate, operations per second: "+o.Help
+			o.Help = "in place of --rate, operations per second: " + o.Help
 		case "arrivals":
 			o.Help = "even: operations are evenly spaced; poisson: they come at random, independent of each other"
 		case "stream-queue":
