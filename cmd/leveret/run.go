@@ -109,6 +109,9 @@ func (r *recording) recordAndReport(ctx context.Context) (code int, err error) {
 	if o.NoAnalyze {
 		r.outputs.summarize(r.outcome.Outcome, nil)
 		fmt.Fprintf(r.err, "recorded into %s; leveret analyze %s makes the report\n", r.dir, r.dir)
+		if r.outcome.failed() && !interrupted {
+			return exitFailed, errors.New(r.outcome.Failures[0].Text)
+		}
 		return exitCodeOf(interrupted, exitOK), nil
 	}
 	// The report is made even after Ctrl-C: only the second one keeps it from the user.

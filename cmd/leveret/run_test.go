@@ -202,6 +202,17 @@ func TestNoAnalyzeRecordsOnly(t *testing.T) {
 	}
 }
 
+// A run that failed has the same exit code whether it is analyzed at once or not, and says why.
+func TestNoAnalyzeTellsThatTheRunFailed(t *testing.T) {
+	args := []string{"run", "--quiet", "--pmessages", "10", "--confirm", "1", "--confirm-timeout", "0.3", "--drain-timeout", "0.1", "--shutdown-timeout", "0.1", "--faults", "stall@3:1h"}
+	for _, more := range [][]string{nil, {"--no-analyze"}} {
+		code, _, stderr := invoke(t, append(append(args, "--capture", filepath.Join(t.TempDir(), "a")), more...)...)
+		if code != exitFailed || more != nil && !strings.Contains(stderr, "not confirmed within") {
+			t.Errorf("%v: exit %d\n%s", more, code, stderr)
+		}
+	}
+}
+
 func TestStrictFailsOnInconclusive(t *testing.T) {
 	args := []string{"run", "--quiet", "--consumers", "0", "--queue", "q", "--pmessages", "10", "--confirm", "1", "--auto-delete", "false"}
 	code, out, stderr := invoke(t, append(args, "--capture", filepath.Join(t.TempDir(), "a"))...)
