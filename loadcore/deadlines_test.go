@@ -1,6 +1,7 @@
 package loadcore
 
 import (
+	"context"
 	"fmt"
 	"slices"
 	"strings"
@@ -152,24 +153,26 @@ func TestSocketThatIsNotRead(t *testing.T) {
 func TestRepublishToASocketThatIsNotRead(t *testing.T) {
 	noLeaks(t)
 	release := make(chan struct{})
+	ctx, cancel := context.WithCancel(t.Context())
 	var connection atomic.Int32
 	ep := startStub(t, &stub{
 		onOpen: func(*stubConn) { connection.Add(1) },
 		onMessage: func(c *stubConn, m stubMessage) {
 			switch {
-			case connection.Load() > 1:
+			case connection.Load() > 1: // the first of what is sent again
+				cancel()
 				<-release
-			case m.tag == 1000:
+			case m.tag == 100:
 				c.Close()
 			}
 		},
 	})
 	t.Cleanup(func() { close(release) }) // before the stub stops
-	plan := recovering(oneQueue(ep, "q", []manifest.Producer{{Size: 20_000, Confirm: 1000, Batch: 10}}, nil))
-	plan.Republish, plan.Time, plan.DrainTimeout, plan.CloseTimeout = true, 500*time.Millisecond, deadline, deadline
-	out, _ := runPlan(t, plan) // in less than a minute
-	if len(out.Failures) != 1 || !strings.Contains(out.Failures[0].Text, "it was not recovered before the run ended") || out.Drained {
-		t.Errorf("%+v", *out)
+	plan := recovering(oneQueue(ep, "q", []manifest.Producer{{Size: 200_000, Confirm: 100}}, nil))
+	plan.Republish, plan.WriteTimeout, plan.DrainTimeout, plan.CloseTimeout = true, time.Hour, deadline, deadline
+	out, err := Run(ctx, plan, &memory{})
+	if err != nil || !out.Interrupted || len(out.Failures) != 1 || !strings.Contains(out.Failures[0].Text, "it was not recovered before the run ended") || out.Drained {
+		t.Errorf("%+v, %v", *out, err)
 	}
 }
 
