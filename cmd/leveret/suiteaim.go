@@ -191,6 +191,8 @@ func (c *suiteRun) judge(row *suite.Row) string {
 	switch {
 	case c.aims.embedded() && !row.Setup.OnlyRemoves():
 		return "needs a broker that can be set up beforehand, and each run has an embedded one of its own: give --uri"
+	case c.aims.embedded() && len(row.Phases) > 1:
+		return "has several parts that go through one broker, and each has an embedded one of its own: give --uri"
 	case n.Before != "" && !olderThan(b.Version, n.Before):
 		return fmt.Sprintf("needs a broker before version %s, this is %s%s", n.Before, b.Version, why)
 	case len(row.Setup.Policies) > 0 && c.aims.of(c.aims.management, row.Target) == "":
