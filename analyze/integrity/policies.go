@@ -47,7 +47,7 @@ func (q *queue) policyName() string {
 
 // policyRules are the rules that policies set and that remove messages by themselves; rejects: what exceeds a length is nacked.
 // A policy may have changed during the run: then each value that it had is one.
-func (q *queue) policyRules(rejects bool) (rules []string) {
+func (q *queue) policyRules(rejects bool, within reach) (rules []string) {
 	seen := map[string]bool{}
 	for _, f := range q.found() {
 		for _, r := range f.Rules {
@@ -60,7 +60,7 @@ func (q *queue) policyRules(rejects bool) (rules []string) {
 			case "max-age":
 				removes = q.kind == "stream"
 			}
-			if text := rule(r.Key, r.Value); removes && !seen[text] {
+			if text := rule(r.Key, r.Value); removes && !seen[text] && !within.excludes(r.Key, r.Value) {
 				seen[text] = true
 				rules = append(rules, text)
 			}

@@ -10,29 +10,31 @@ import (
 )
 
 // removalRule names a rule of the queue that may explain why a message is missing from it although the broker took it;
-// "" where there is none. What matters is that a rule may explain it, not that it does: nothing recorded tells.
+// "" where there is none. What matters is that a rule may explain it, not that it does: nothing recorded tells. A limit that
+// the queue cannot have come to explains nothing.
 func (l *Ledger) removalRule(q *queue, f *Facts) string {
 	var rules []string
-	if v, ok := q.argument("x-message-ttl"); ok {
-		rules = append(rules, rule("x-message-ttl", v))
+	within := l.reachOf(q, f)
+	argument := func(key string) {
+		if v, ok := q.argument(key); ok && !within.excludes(key, v) {
+			rules = append(rules, rule(key, v))
+		}
 	}
+	argument("x-message-ttl")
 	overflow, given := q.argument("x-overflow")
 	if !given {
 		overflow = q.policyValue("overflow")
 	}
 	rejects := strings.HasPrefix(fmt.Sprint(overflow), "reject-publish") // then the newest are nacked instead
-	for _, key := range []string{"x-max-length", "x-max-length-bytes"} {
-		if v, ok := q.argument(key); ok && !rejects {
-			rules = append(rules, rule(key, v))
-		}
+	if !rejects {
+		argument("x-max-length")
+		argument("x-max-length-bytes")
 	}
-	if v, ok := q.argument("x-max-age"); ok && q.kind == "stream" {
-		rules = append(rules, rule("x-max-age", v))
+	if q.kind == "stream" {
+		argument("x-max-age")
 	}
-	if v, ok := q.argument("x-expires"); ok {
-		rules = append(rules, rule("x-expires", v))
-	}
-	rules = append(append(rules, q.policyRules(rejects)...), l.eventRules(q, f)...)
+	argument("x-expires")
+	rules = append(append(rules, q.policyRules(rejects, within)...), l.eventRules(q, f)...)
 	if at, ok := f.cancelled(q); ok && len(rules) > 0 { // it explains more than any of them
 		first := fmt.Sprintf("the broker cancelled a consumer of it %s after the start, as it does when a queue is deleted; else", seconds(at))
 		return first + " " + strings.Join(rules, ", ")
