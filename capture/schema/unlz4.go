@@ -120,7 +120,7 @@ func expandBlock(dst []byte, o, first int, src []byte) (int, error) {
 func expandAlike(dst []byte, o int, src []byte, i int, last uint64, literals int) (int, int, uint64) {
 	low := uint64(1)<<(8*literals) - 1 // of a value
 	token, offset := uint64(literals<<4|(8-literals-lz4MinMatch)), uint64(8)<<(8+8*literals)
-	fixed := uint64(0xFF) | 0xFFFF<<(8+8*literals) // of the bytes of a sequence
+	fixed := uint64(0xFF) | 0xFFFF<<(8+8*literals)             // of the bytes of a sequence
 	for literals == 1 && len(src)-i > 16 && len(dst)-o >= 16 { // then two of them are 8 bytes
 		w := binary.LittleEndian.Uint64(src[i:])
 		if w&(fixed|fixed<<32) != (token|offset)|(token|offset)<<32 {
