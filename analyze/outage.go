@@ -3,6 +3,7 @@ package analyze
 import (
 	"cmp"
 	"fmt"
+	"math"
 	"slices"
 
 	"leveret/analyze/integrity"
@@ -155,8 +156,10 @@ func (o *outages) end(p site, n int, c *change) {
 // finish ends what was never recovered at the end of the run, and hands everything over.
 func (o *outages) finish() {
 	f := &o.a.facts
+	f.LossesEndNS = event.None
 	for _, n := range o.open {
 		o.list[n].DurationNS = max(o.a.window.end-o.list[n].LostNS, 0)
+		f.LossesEndNS = math.MaxInt64
 	}
 	for i := range o.list {
 		o.a.course.effects.of(o.at[i], &o.list[i])
@@ -168,6 +171,7 @@ func (o *outages) finish() {
 			continue
 		}
 		f.Recovered++
+		f.LossesEndNS = max(f.LossesEndNS, *x.RecoveredNS)
 		f.LongestOutageNS = max(f.LongestOutageNS, x.DurationNS)
 		if len(f.Recoveries) < 4 {
 			f.Recoveries = append(f.Recoveries, fmt.Sprintf("%s, lost %s after the start for %s%s", x.Where(), seconds(x.LostNS-o.a.window.runStart), seconds(x.DurationNS), because(x.Text)))

@@ -19,6 +19,8 @@ type tally struct {
 	unworked    int64 // received, and discarded at the stop before a consumer's work came to them
 	ready       int64 // -1: unknown
 	purged      int64 // went with a purge that is marked; of RemovedByRule
+	losses      int64 // may have gone with a loss; of RemovedByRule
+	lossRule    string
 	spans       []span
 	manySpans   bool
 }
@@ -37,6 +39,9 @@ func (l *Ledger) tallies(f *Facts) []tally {
 			t.add(c)
 			if c.rule != "" {
 				t.rule = c.rule
+			}
+			if c.lossRule != "" {
+				t.lossRule = c.lossRule
 			}
 			l.judge(t, c, l.x.dests[d].waits, f)
 		}
@@ -88,9 +93,10 @@ func (l *Ledger) judge(t *tally, c *destCounts, waits bool, f *Facts) {
 		return
 	}
 	absent := c.absent.all()
-	t.Missing += c.purgedCount
-	t.RemovedByRule += c.purgedCount
+	t.Missing += c.purgedCount + c.lossCount
+	t.RemovedByRule += c.purgedCount + c.lossCount
 	t.purged += c.purgedCount
+	t.losses += c.lossCount
 	switch c.fate {
 	case vanished:
 		if c.rule != "" {

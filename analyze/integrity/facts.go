@@ -36,6 +36,9 @@ type Facts struct {
 	Ended           []Ended
 	Cancelled       []Cancelled
 	ConnectionsLost int64
+	// LossesEndNS is when the last of what was lost was back: no message that was sent later went with a loss. MaxInt64 where
+	// something was lost for good, and event.None where nothing was lost.
+	LossesEndNS int64
 	// Recovered are losses that were made good, LongestOutageNS how long that took at most, Recoveries what to say of each.
 	Recovered       int64
 	LongestOutageNS int64

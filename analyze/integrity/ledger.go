@@ -174,14 +174,16 @@ type destCounts struct {
 	absent     absence
 	fate       fate
 	rule       string // that may explain absence; "" for none
+	lossRule   string // the same, of what was sent until lossEnd
+	lossEnd    int64
 	removable  bool   // a rule may have removed messages, whether or not absence is judged
 	spans      []span // of missing messages, the first few
 	manySpans  bool   // there are more
-	// purges are when the queue was purged, as marks say; purged the messages that went with it, by page, and their count. They
-	// are not among absent.
-	purges      []int64
-	purged      map[*page][]uint64
-	purgedCount int64
+	// purges are when the queue was purged, as marks say. explained are the messages that went with one of them, or with the loss of
+	// a connection, by page; the counts are of both. They are not among absent.
+	purges                 []int64
+	explained              map[*page][]uint64
+	purgedCount, lossCount int64
 }
 
 // published is what producers did, and were answered, with messages whose route leads to a destination, whether they arrived

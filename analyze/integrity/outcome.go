@@ -246,7 +246,7 @@ func (o *outcomes) ofAbsent(p *producer, pg *page, seq uint64, slot int, d int32
 		return OutcomeCorrupt
 	case o.l.x.dests[d].stream && o.l.subscribed(p, d, seq>>o.l.shift, slot>>6)>>(slot&63)&1 == 0:
 		return OutcomeBefore
-	case o.l.destCounts(d).wasPurged(pg, slot):
+	case o.l.destCounts(d).isExplained(pg, slot):
 		return OutcomeRemoved
 	case o.absent[d] != "":
 		return o.absent[d]

@@ -25,35 +25,35 @@ func purgeAfter(purges []int64, sent int64) int64 {
 	return event.None
 }
 
-// purge notes that a message of a page went with a purge of its destination.
-func (c *destCounts) purge(l *Ledger, pg *page, slot int) {
-	if c.purged == nil {
-		c.purged = map[*page][]uint64{}
+// explain notes that a message of a page went with a purge of its destination, or with a loss.
+func (c *destCounts) explain(l *Ledger, pg *page, slot int) {
+	if c.explained == nil {
+		c.explained = map[*page][]uint64{}
 	}
-	bits := c.purged[pg]
+	bits := c.explained[pg]
 	if bits == nil {
 		bits = l.arena.bits(l.words)
-		c.purged[pg] = bits
+		c.explained[pg] = bits
 	}
 	setBit(bits, slot)
-	c.purgedCount++
 }
 
-func (c *destCounts) wasPurged(pg *page, slot int) bool {
-	bits := c.purged[pg]
+func (c *destCounts) isExplained(pg *page, slot int) bool {
+	bits := c.explained[pg]
 	return bits != nil && testBit(bits, slot)
 }
 
 // goneRule names what may have taken messages out of a queue that nobody consumes, of which only the number is known.
 func (l *Ledger) goneRule(q *queue, f *Facts) string {
-	rule := l.removalRule(q, f)
-	if purges := f.purges(q); purges != "" {
-		if rule != "" {
-			rule += ", "
-		}
-		rule += purges
+	return joined(joined(l.removalRule(q, f), l.lossRule(q, f)), f.purges(q))
+}
+
+// joined are two texts, either of which may be empty.
+func joined(a, b string) string {
+	if a == "" || b == "" {
+		return a + b
 	}
-	return rule
+	return a + ", " + b
 }
 
 // purges says when a queue was purged; "" where no mark says that it was.

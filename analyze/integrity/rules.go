@@ -70,6 +70,23 @@ func (l *Ledger) eventRules(q *queue, f *Facts) (rules []string) {
 	if n := q.otherConsumers(); n > 0 {
 		rules = append(rules, fmt.Sprintf("another consumer: the queue had %s of other programs when the run began", result.Plural(n, "consumer")))
 	}
+	for _, d := range q.declared {
+		switch {
+		case d.AutoDelete && ended > 0 && ended >= len(q.consumers):
+			rules = append(rules, "auto-delete: every consumer of the queue ended early, and the queue with the last of them")
+		case d.Exclusive && ended > 0:
+			rules = append(rules, "exclusive: the queue goes with its connection, which ended early")
+		default:
+			continue
+		}
+		break
+	}
+	return rules
+}
+
+// lossRule names what may explain why a message is missing that was sent before what was lost was back; "" where nothing does.
+func (l *Ledger) lossRule(q *queue, f *Facts) string {
+	var rules []string
 	away, automatic := f.away(q)
 	if automatic {
 		rules = append(rules, "automatic acks: connections of its consumers were lost, and with them what was on its way there")
@@ -80,10 +97,6 @@ func (l *Ledger) eventRules(q *queue, f *Facts) (rules []string) {
 			rules = append(rules, "auto-delete: every consumer of the queue was away for a time, and the queue goes with the last of them")
 		case d.Exclusive && away > 0:
 			rules = append(rules, "exclusive: the queue goes with its connection, which was lost")
-		case d.AutoDelete && ended > 0 && ended >= len(q.consumers):
-			rules = append(rules, "auto-delete: every consumer of the queue ended early, and the queue with the last of them")
-		case d.Exclusive && ended > 0:
-			rules = append(rules, "exclusive: the queue goes with its connection, which ended early")
 		case !d.Durable && f.ConnectionsLost > 0:
 			rules = append(rules, "not durable: connections were lost, and a broker that restarts forgets the queue; --flag persistent, with durable queues, has this judged")
 		default:
@@ -91,7 +104,7 @@ func (l *Ledger) eventRules(q *queue, f *Facts) (rules []string) {
 		}
 		break
 	}
-	return rules
+	return strings.Join(rules, ", ")
 }
 
 // takenBetween tells how many messages one capture left in the queue, and how many a later one found, where that is less.

@@ -1,8 +1,8 @@
 package integrity
 
 import (
+	"math"
 	"math/bits"
-	"strings"
 
 	"leveret/capture/event"
 )
@@ -36,11 +36,15 @@ type span struct {
 func (l *Ledger) Finish(f *Facts) {
 	for d := range l.x.dests {
 		c, q := l.destCounts(int32(d)), &l.x.queues[l.x.dests[d].queue]
-		rule := l.removalRule(q, f)
+		rule, loss := l.removalRule(q, f), l.lossRule(q, f)
 		if l.x.dests[d].reopened = f.reopened(&l.x.dests[d]); l.x.dests[d].reopened {
-			rule = strings.TrimPrefix(rule+", "+reopenedRule, ", ")
+			rule = joined(rule, reopenedRule)
 		}
-		c.removable, c.purges = rule != "", f.Purges[q.name]
+		if rule != "" || f.LossesEndNS == math.MaxInt64 { // one that explains all explains more
+			rule, loss = joined(rule, loss), ""
+		}
+		c.removable, c.purges = rule+loss != "", f.Purges[q.name]
+		c.lossRule, c.lossEnd = loss, f.LossesEndNS
 		switch {
 		case !f.DeliveriesWhole:
 			c.fate = unjudged
@@ -239,7 +243,12 @@ func (l *Ledger) absent(p *producer, pg *page, n uint64, slot int, d int32) {
 	}
 	switch {
 	case purge != event.None && c.rule == "":
-		c.purge(l, pg, slot)
+		c.explain(l, pg, slot)
+		c.purgedCount++
+		list = &l.total.ruleFirst
+	case c.fate >= vanished && c.lossRule != "" && sent <= c.lossEnd:
+		c.explain(l, pg, slot)
+		c.lossCount++
 		list = &l.total.ruleFirst
 	case acked:
 		c.absent.acked++

@@ -35,17 +35,23 @@ func (r *report) where(count func(*tally) int64) string {
 
 // whatRemoved names the rules that may have taken messages of a queue away.
 func (r *report) whatRemoved(t *tally) string {
-	purged := ""
-	if t.purged > 0 {
-		purged = ", " + r.f.purges(t.queue)
-		if t.purged < t.RemovedByRule {
-			purged = fmt.Sprintf(", %s of them %s", result.Group(t.purged), r.f.purges(t.queue))
+	text := ""
+	if t.rule != "" {
+		text = ", " + t.rule
+	}
+	for _, part := range []struct {
+		n    int64
+		rule string
+	}{{t.losses, t.lossRule}, {t.purged, r.f.purges(t.queue)}} {
+		switch part.n {
+		case 0:
+		case t.RemovedByRule:
+			text += ", " + part.rule
+		default:
+			text += fmt.Sprintf(", %s of them %s", result.Group(part.n), part.rule)
 		}
 	}
-	if t.rule == "" {
-		return purged
-	}
-	return ", " + t.rule + purged
+	return text
 }
 
 // describeSpans tells which messages are missing, as long as that is short and says more than the finding's first messages,
