@@ -34,7 +34,7 @@ func (p *page) disruption(r *result.Result) {
 		add("caught up", fmt.Sprintf("after %s no message was sent over %d ms late for a second at least", t.at(*d.CaughtUpNS), result.CatchUpNS/1_000_000))
 	}
 	add("in doubt", doubtText(&d.Doubt))
-	add("outcome", fmt.Sprintf("%s confirmed and lost, %s redelivered, %s received twice by being sent again", result.Group(r.Counts.Lost), result.Group(r.Counts.Redelivered), result.Group(d.Doubt.DuplicatedByRepublishing)))
+	add("whole run", fmt.Sprintf("%s confirmed and lost, %s redelivered, %s received twice by being sent again", result.Group(r.Counts.Lost), result.Group(r.Counts.Redelivered), result.Group(d.Doubt.DuplicatedByRepublishing)))
 	p.episodes(d, t)
 	p.outages(d, t)
 }

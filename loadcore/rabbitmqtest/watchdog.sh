@@ -12,13 +12,21 @@ echo ready
 exec >/dev/null 2>&1
 while read -r _; do :; done
 rm -f "$1/live"
+killed=
 for file in "$1"/pid-*; do
 	[ -f "$file" ] || continue
 	read -r pid <"$file" || continue
 	# Each was started as the leader of its own session, so its id is also its group's.
-	kill -9 "-$pid"
+	kill -9 "-$pid" && killed="$killed $pid"
 done
-# A process that is being killed may still be writing for a moment.
+# A process that is being killed is there for a moment yet, and may still be writing. The tries bound all of the waiting.
+tries=0
+for pid in $killed; do
+	while kill -0 "-$pid" && [ "$tries" -lt 200 ]; do
+		sleep 0.05
+		tries=$((tries + 1))
+	done
+done
 tries=0
 while [ -e "$1" ] && [ "$tries" -lt 200 ]; do
 	rm -rf "$1"
