@@ -33,14 +33,35 @@ Runs the rows of a suite, one inside the program (--list) or one from a YAML fil
 of its own with a capture of its own, and makes the tables and charts of them. What published
 figures the suite has stand beside the measured ones. A row that fails is shown as failed, with the
 reason, and the others go on. Ctrl-C ends the row that runs; --resume goes on later. The directory
-can be analyzed again at any time: leveret analyze DIR, leveret compare DIR DIR.`, `
+can be analyzed again at any time: leveret analyze DIR, leveret compare DIR DIR.
+`+suiteExample, `
   leveret suite --list
   leveret suite danubedata --dry-run
   leveret suite danubedata --uri amqp://user:pass@host/vhost --time 5
   leveret suite huawei-dms --uri amqp://user:pass@host --uri ssl=amqps://user:pass@host?cacertfile=ca.pem --only 5
   leveret suite --resume captures/danubedata-20260730-110000
-  leveret suite my.yaml --repeat 3`, set)
+  leveret suite my.yaml --repeat 3
+  leveret suite sweep --print`, set)
 }
+
+// suiteExample is a whole suite in a few lines.
+const suiteExample = `
+A file of your own, whole: two sizes, each run twice; options are those of leveret run.
+
+  title: Two sizes
+  repeat: 2
+  options: {rate: 500, confirm: 10, time: 5}
+  tables:
+    - name: sizes
+      title: Rate and latency by message size
+      axes:
+        - {name: Size, option: size, values: [100, 1000]}
+      columns:
+        - {head: Verdict, figure: verdict}
+        - {head: Received (msg/s), figure: rate(received)}
+        - {group: Delivery, head: p99, figure: p99(delivery.service), unit: ms}
+      charts: [runs-rates]
+`
 
 func runSuite(ctx context.Context, args []string, s streams) (int, error) {
 	set, o := options.NewSuite(redactURI)
@@ -62,6 +83,10 @@ func runSuite(ctx context.Context, args []string, s streams) (int, error) {
 	c := &suiteRun{streams: s, options: o}
 	if err := c.read(rest, set.Changed); err != nil {
 		return usage(err)
+	}
+	if o.Print {
+		_, err := s.out.Write(c.suite.Text)
+		return exitOK, err
 	}
 	if err := c.check(); err != nil {
 		return usage(err)

@@ -113,6 +113,54 @@ func TestSuitePage(t *testing.T) {
 	}
 }
 
+// Without titles nothing ends in a colon, or in blanks; a chart has its figures beside it, and the name of its table.
+func TestSuiteWithoutTitles(t *testing.T) {
+	file, dir := suiteFile(t, strings.NewReplacer("title: Trying", "", "title: Two sizes", "charts: [runs-rates]", "repeat: 2", "").Replace(trySuite))
+	_, list, _ := invoke(t, "suite", file, "--list")
+	if want := "try\n  target main\ntable a\n  a-01-12                                  Size 12\n"; !strings.HasPrefix(list, want) {
+		t.Errorf("%q, want %q", list, want)
+	}
+	code, _, stderr := invoke(t, "suite", file, "--capture", dir, "--chart-format", "svg")
+	drawing, err := os.ReadFile(filepath.Join(dir, "charts", "a-runs-rates.svg"))
+	if code != exitOK || err != nil || !strings.Contains(string(drawing), "Table a: ") {
+		t.Errorf("exit %d, %v, or the chart has not the name of its table\n%s", code, err, stderr)
+	}
+	if figures, err := os.ReadFile(filepath.Join(dir, "charts", "a-runs-rates.csv")); err != nil || !strings.Contains(string(figures), "Size 100") {
+		t.Errorf("%v: %s", err, figures)
+	}
+}
+
+// The example of the help is a whole suite; what the program prints of its own is what it runs.
+func TestSuiteExample(t *testing.T) {
+	_, help, _ := invoke(t, "suite", "--help")
+	_, example, _ := strings.Cut(help, "options are those of leveret run.\n\n")
+	example, _, _ = strings.Cut(example, "\n\n")
+	file, dir := suiteFile(t, example)
+	code, stdout, stderr := invoke(t, "suite", file, "--capture", dir, "--time", "0.2", "--chart-format", "svg")
+	if code != exitOK || strings.Count(stdout, " PASS") != 2 || !strings.Contains(stdout, "each row: median of 2 runs") {
+		t.Errorf("exit %d\n%s\n%s", code, stdout, stderr)
+	}
+	_, printed, _ := invoke(t, "suite", "release-check", "--print")
+	file, _ = suiteFile(t, printed)
+	_, want, _ := invoke(t, "suite", "release-check", "--dry-run")
+	if code, got, stderr := invoke(t, "suite", file, "--dry-run"); code != exitOK || got != want {
+		t.Errorf("exit %d, %s\n%s\nwant\n%s", code, stderr, got, want)
+	}
+}
+
+// A verdict stands first on the page, and is said there of the rows that were chosen only.
+func TestSuitePageVerdict(t *testing.T) {
+	file, dir := suiteFile(t, strings.Replace(trySuite, "title: Two sizes", "title: Two sizes\n    verdict: both are well", 1))
+	if code, _, stderr := invoke(t, "suite", file, "--only", "Size=12", "--capture", dir); code != exitOK {
+		t.Fatalf("exit %d\n%s", code, stderr)
+	}
+	page, err := os.ReadFile(filepath.Join(dir, "tables.html"))
+	want := `<p class="verdict pass">PASS</p>` + "\n<p>Two sizes: PASS: 1 of 2 rows, chosen with --only, have passed; only all 2 could show that both are well</p>"
+	if err != nil || !strings.Contains(string(page), want) {
+		t.Errorf("%v, no %q", err, want)
+	}
+}
+
 // The list says how large each suite is, and a suite where its figures were published.
 func TestSuiteList(t *testing.T) {
 	_, list, _ := invoke(t, "suite", "--list")
@@ -195,7 +243,7 @@ func TestSuiteMistakes(t *testing.T) {
 		{"confirm: 10", "confrim: 10", nil, exitUsage, "try.yaml:3: table a, Size 12: unknown option --confrim; did you mean --confirm?"},
 		{"values: [12, 100]", "values: [4, 100]", nil, exitUsage, "try.yaml:9: table a, Size 4: producer 0: --size=4: want at least 12 bytes"},
 		{"repeat: 2", "repaet: 2", nil, exitUsage, `try.yaml:5: a suite has no key "repaet"`},
-		{"", "", []string{"--only", "b"}, exitUsage, "no row matches --only b"},
+		{"", "", []string{"--only", "b"}, exitUsage, "try.yaml: no row of suite try matches --only b; its rows are a-01-12, a-02-100\n"},
 		{"", "", []string{"--uri", "amqp://u:geheim@127.0.0.1:1"}, exitFailed, "target main is down: cannot connect: amqp://u@127.0.0.1:1"},
 		{"", "", []string{"--uri", "tls=amqp://u:geheim@127.0.0.1:1"}, exitUsage, "the suite has no such target; it has main"},
 		{"", "", []string{"--time", "0.1", "--resume", "nowhere"}, exitUsage, "unexpected argument"},

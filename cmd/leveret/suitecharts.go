@@ -1,10 +1,7 @@
 package main
 
 import (
-	"errors"
 	"fmt"
-	"os"
-	"path/filepath"
 	"strings"
 
 	"leveret/cmd/internal/suite"
@@ -41,21 +38,23 @@ func (c *suiteRun) charts(tables []*table.Table, from suite.Source) (map[string]
 	return all, nil
 }
 
-// drawCharts draws charts of tables into dir: TABLE-NAME.svg and so on. A chart by itself has the title of its table, too.
-func (c *suiteRun) drawCharts(charts map[string][]*chart.Spec, dir string) (err error) {
+// drawCharts draws charts of tables into dir, each with its figures as CSV beside it: TABLE-NAME.svg and so on. A chart by itself has
+// the title of its table, too.
+func (c *suiteRun) drawCharts(charts map[string][]*chart.Spec, dir string) error {
+	var all []*chart.Spec
 	for _, t := range c.suite.Tables {
 		for _, s := range charts[t.Name] {
 			alone := *s
-			alone.Title = t.Title + ": " + lowerFirst(s.Title)
-			for _, format := range c.options.ChartFormat {
-				path, drawErr := writeRunChart(dir, t.Name+"-"+s.Name+"."+format, &alone, format)
-				if drawErr != nil {
-					err = errors.Join(err, fmt.Errorf("draw chart: %w", drawErr))
-					continue
-				}
-				fmt.Fprintln(c.err, "chart", path)
-			}
+			alone.Name, alone.Title = t.Name+"-"+s.Name, t.Heading()+": "+lowerFirst(s.Title)
+			all = append(all, &alone)
 		}
+	}
+	if len(all) == 0 {
+		return nil
+	}
+	files, err := chart.WriteSpecs(dir, all, chart.Options{Formats: c.options.ChartFormat})
+	for _, path := range files {
+		fmt.Fprintln(c.err, "chart", path)
 	}
 	return err
 }
@@ -74,13 +73,4 @@ func lowerFirst(s string) string {
 		return s
 	}
 	return strings.ToLower(s[:1]) + s[1:]
-}
-
-func writeRunChart(dir, name string, s *chart.Spec, format string) (string, error) {
-	b, err := chart.Encode(s, format, chart.Options{})
-	if err != nil {
-		return "", err
-	}
-	path := filepath.Join(dir, name)
-	return path, errors.Join(os.MkdirAll(dir, 0o755), os.WriteFile(path, b, 0o644))
 }

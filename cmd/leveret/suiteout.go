@@ -67,18 +67,18 @@ func extent(rows []*suite.Row, runs int) string {
 // listRows names the rows of one suite, with the words that --only takes.
 func (c *suiteRun) listRows() error {
 	s := c.suite
-	fmt.Fprintf(c.out, "%s: %s\n", s.Name, s.Title)
+	fmt.Fprintln(c.out, strings.TrimSuffix(s.Name+": "+s.Title, ": "))
 	for line := range strings.Lines(s.About) {
 		fmt.Fprintf(c.out, "  %s\n", strings.TrimSpace(line))
 	}
 	for _, t := range s.Targets {
-		fmt.Fprintf(c.out, "  target %-10s %s\n", t.Name, t.About)
+		fmt.Fprintln(c.out, strings.TrimRight(fmt.Sprintf("  target %-10s %s", t.Name, t.About), " "))
 	}
 	var last *suite.Table
 	for _, row := range c.rows {
 		if row.Table != last {
 			last = row.Table
-			fmt.Fprintf(c.out, "table %s: %s\n", last.Name, last.Title)
+			fmt.Fprintln(c.out, strings.TrimSuffix("table "+last.Name+": "+last.Title, ": "))
 			if last.Source != "" {
 				fmt.Fprintf(c.out, "  published: %s\n", last.Source)
 			}

@@ -23,6 +23,10 @@ func (c *suiteRun) page(w io.Writer, tables []*table.Table, charts map[string][]
 	if about := strings.Join(strings.Fields(c.suite.About), " "); about != "" {
 		x.Sections = append(x.Sections, reports.PageSection{Text: []string{about}})
 	}
+	verdict, conclusions := pageVerdict(tables)
+	if x.Verdict = verdict; verdict != "" {
+		x.Sections = append([]reports.PageSection{{Text: conclusions}}, x.Sections...)
+	}
 	for _, t := range tables {
 		drawn, err := pageCharts(charts[t.Name])
 		if err != nil {
@@ -34,6 +38,20 @@ func (c *suiteRun) page(w io.Writer, tables []*table.Table, charts map[string][]
 		x.Sections = append(x.Sections, reports.PageSection{Title: t.Title, Tables: []reports.PageTable{pageTable(t)}, Charts: drawn})
 	}
 	return reports.WritePage(w, x)
+}
+
+// pageVerdict is the worst of the tables' verdicts, with a sentence of each; "" where no table has one.
+func pageVerdict(tables []*table.Table) (v result.Verdict, sentences []string) {
+	for _, t := range tables {
+		if t.Verdict == "" {
+			continue
+		}
+		sentences = append(sentences, t.Title+": "+t.Notes[len(t.Notes)-1])
+		if v == "" || v == result.Pass || t.Verdict == result.Fail {
+			v = t.Verdict
+		}
+	}
+	return v, sentences
 }
 
 // pageTable is a table over many runs as pages take it.

@@ -20,6 +20,8 @@ type Table struct {
 	Columns []Column
 	Rows    [][]Cell // as many cells as columns
 	Notes   []string
+	// Verdict is what the rows come to, "" where the table has none; the last note says it in a sentence.
+	Verdict result.Verdict
 	// Keys is how many columns at the left name the rows.
 	Keys int
 	// Block: people read it with a line for each figure, and a column for each row. CSV stays as it is.

@@ -188,7 +188,8 @@ func TestHelpShowsEveryOptionWithinItsWidth(t *testing.T) {
 	calibrate, _ := NewCalibrate()
 	perfTest, _ := NewPerfTest(nil)
 	export, _ := NewExport()
-	for _, set := range []*Set{run, analyze, broker, calibrate, perfTest.Set, export} {
+	suite, _ := NewSuite(nil)
+	for _, set := range []*Set{run, analyze, broker, calibrate, perfTest.Set, export, suite} {
 		var b bytes.Buffer
 		set.Help(&b)
 		for _, o := range set.options {
@@ -200,6 +201,19 @@ func TestHelpShowsEveryOptionWithinItsWidth(t *testing.T) {
 			if len(line) > helpWidth+1 {
 				t.Errorf("%s --help: line of %d characters: %s", set.command, len(line), line)
 			}
+		}
+	}
+}
+
+// What a value means that stands for none, or for the option without one, is said.
+func TestHelpSaysWhatValuesMean(t *testing.T) {
+	run, _ := NewRun(nil)
+	suite, _ := NewSuite(nil)
+	for set, want := range map[*Set]string{run: "--predeclared[=VALUE] missing, as without a value: declare only what is not there yet", suite: "0: as long as the suite says --"} {
+		var b bytes.Buffer
+		set.Help(&b)
+		if !strings.Contains(strings.Join(strings.Fields(b.String()), " "), want) {
+			t.Errorf("%s --help does not say %q", set.command, want)
 		}
 	}
 }

@@ -11,7 +11,7 @@ import (
 
 // Suite holds the options of `leveret suite`.
 type Suite struct {
-	List, DryRun bool
+	List, DryRun, Print bool
 	// URIs and ManagementURIs are addresses, by the target's name; "": the suite's first target.
 	URIs, ManagementURIs map[string]string
 	Only                 []string
@@ -31,8 +31,9 @@ func NewSuite(redactURI redactor) (*Set, *Suite) {
 	return newSet("suite", []*Option{
 		{Name: "list", Group: groupSuite, value: toggle(&s.List, false), Help: "list the suites inside the program, or the rows of one"},
 		{Name: "dry-run", Group: groupSuite, value: toggle(&s.DryRun, false), Help: "say what would be run, and how long it would take"},
+		{Name: "print", Group: groupSuite, value: toggle(&s.Print, false), Help: "print the suite's YAML file, also of one inside the program, to begin one's own with"},
 		{Name: "only", Arg: "WHAT", Group: groupSuite, value: words(&s.Only), Help: "run only rows of this table, of this name or target, or with this value of an axis, such as confirms, integrity or Producers=3; * and ? stand for anything; may be repeated: rows that match any of them"},
-		{Name: "time", Arg: "SECONDS", Group: groupSuite, value: seconds(&s.Time, 0, 0), Help: "length of every run that has one, instead of the suite's; its warm-up gets shorter with it"},
+		{Name: "time", Arg: "SECONDS", Group: groupSuite, value: seconds(&s.Time, 0, 0), Help: "length of every run that has one, instead of the suite's; its warm-up gets shorter with it; 0: as long as the suite says"},
 		{Name: "scale", Arg: "FACTOR", Group: groupSuite, value: factor(&s.Scale), Help: "multiply what the suite lets be scaled: producers, connections, queues, messages"},
 		{Name: "repeat", Arg: "N", Group: groupSuite, value: ifGiven(integer(&s.Repeat, 0, 1, 1000)), Help: "runs of each row, interleaved, instead of the suite's; tables show median, least and greatest"},
 		{Name: "resume", Arg: "DIR", Group: groupSuite, value: text(&s.Resume, ""), Help: "go on with the suite that was recorded into this directory: what was run stays, what was not or could not is run"},

@@ -17,7 +17,7 @@ func (r *Run) topologyOptions() []*Option {
 		{Name: "random-routing-key", PerfTest: []string{"K"}, Group: groupTopology, value: toggle(&r.RandomRoutingKey, false), Help: "a fresh routing key for each message"},
 		{Name: "routing-key-cache-size", PerfTest: []string{"rkcs"}, Arg: "N", Group: groupTopology, value: integer(&r.RoutingKeyCacheSize, 0, 0, math.MaxUint16), Help: "take N random routing keys, made at the start, in turn; 0: none"},
 		{Name: "skip-binding-queues", PerfTest: []string{"sb"}, Group: groupTopology, value: toggle(&r.SkipBindingQueues, false), Help: "declare queues and bind none"},
-		{Name: "predeclared", PerfTest: []string{"p"}, Bare: PredeclaredMissing, Group: groupTopology, value: predeclared(&r.Predeclared), Help: "declare only what is not there yet; bindings are made all the same; strict: declare and bind nothing at all"},
+		{Name: "predeclared", PerfTest: []string{"p"}, Bare: PredeclaredMissing, Group: groupTopology, value: predeclared(&r.Predeclared), Help: "missing, as without a value: declare only what is not there yet; bindings are made all the same; strict: declare and bind nothing at all"},
 	}
 }
 

@@ -37,6 +37,7 @@ type Row struct {
 	Phases    []Phase // with all options of the row; none: the row is one run
 	Notes     []string
 	Line      int
+	Of        int // rows of its table, with those that --only leaves out
 }
 
 // Title names the row for people.
@@ -59,6 +60,7 @@ func (r *Row) Title() string {
 // Plan makes the rows of all tables, in their order. Errors are *Error.
 func (s *Suite) Plan(c Changes) ([]*Row, error) {
 	var all []*Row
+	var ids []string
 	taken := map[string]bool{}
 	for _, t := range s.Tables {
 		rows, err := s.rowsOf(t, c)
@@ -73,16 +75,27 @@ func (s *Suite) Plan(c Changes) ([]*Row, error) {
 			if taken[row.ID] {
 				return nil, &Error{File: s.File, Line: t.Line, What: fmt.Sprintf("table %s: its rows have the names of another table's", t.Name)}
 			}
-			taken[row.ID] = true
-			if c.wanted(row) {
+			taken[row.ID], ids = true, append(ids, row.ID)
+			if row.Of = len(rows); c.wanted(row) {
 				all = append(all, row)
 			}
 		}
 	}
 	if len(all) == 0 {
-		return nil, &Error{File: s.File, What: fmt.Sprintf("no row matches --only %s", strings.Join(c.Only, " "))}
+		return nil, &Error{File: s.File, What: fmt.Sprintf("no row of suite %s matches --only %s; its rows are %s", s.Name, strings.Join(c.Only, " "), someOf(ids))}
 	}
 	return all, nil
+}
+
+// mostNamed bounds the rows that an error names.
+const mostNamed = 12
+
+// someOf names the first rows of a suite, and says what names the others.
+func someOf(ids []string) string {
+	if len(ids) <= mostNamed {
+		return strings.Join(ids, ", ")
+	}
+	return fmt.Sprintf("%s and %d more, which --list names", strings.Join(ids[:mostNamed], ", "), len(ids)-mostNamed)
 }
 
 // slug is what a row is called in the name of a file.

@@ -84,8 +84,31 @@ func TestTimeAndOnly(t *testing.T) {
 		t.Errorf("%q", got)
 	}
 	s, _ := planned(t, matrix, Changes{})
-	if _, err := s.Plan(Changes{Only: []string{"b-*"}}); err == nil || !strings.Contains(err.Error(), "no row matches --only b-*") {
+	if _, err := s.Plan(Changes{Only: []string{"b-*"}}); err == nil || !strings.Contains(err.Error(), "no row of suite a matches --only b-*; its rows are a-01-1-none, a-02-1-10, a-03-3-10") {
 		t.Errorf("%v", err)
+	}
+}
+
+// A wrong --only names a dozen rows at most.
+func TestNoRowNamesFew(t *testing.T) {
+	s, _ := planned(t, "tables: [{axes: [{option: size, values: [12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25]}], columns: [{figure: sent}]}]", Changes{})
+	_, err := s.Plan(Changes{Only: []string{"nosuch"}})
+	if err == nil || !strings.Contains(err.Error(), "its rows are 1-01-12, 1-02-13, ") || !strings.HasSuffix(err.Error(), ", 1-12-23 and 2 more, which --list names") {
+		t.Errorf("%v", err)
+	}
+}
+
+// What is made before a run, and what is removed after it, are told apart.
+func TestNotesOfSetUp(t *testing.T) {
+	const table = "tables: [{rows: [{}], columns: [{figure: sent}], setup: {%s}}]"
+	for _, c := range []struct{ setup, want string }{
+		{"queues: [{pattern: q-%d, from: 1, to: 3}], exchanges: [{name: x}]", "set-up: 1 exchange, 3 queues; removed after the run"},
+		{"remove-queues: [{name: q}]", "after the run: queues and exchanges that it declares itself and leaves behind are removed"},
+	} {
+		s, rows := planned(t, strings.Replace(table, "%s", c.setup, 1), Changes{})
+		if got := s.NewRecord(rows, Changes{}, nil, "").Runs[0].Notes(); !slices.Equal(got, []string{c.want}) {
+			t.Errorf("%q, want %q", got, c.want)
+		}
 	}
 }
 

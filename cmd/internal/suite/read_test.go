@@ -29,6 +29,7 @@ func TestMistakesAreNamedWithTheirLine(t *testing.T) {
 		{"    columns", "    rows: [{Widow: 1}]\n    columns", `a.yaml:5: a row has no key "Widow"`},
 		{"    columns", "    rows: [{name: a}]\n    columns", "a.yaml:5: a row gives no value of axis Window"},
 		{"    columns", "    setup: {queues: [{pattern: q, from: 1, to: 3}]}\n    columns", `a.yaml:5: queues: pattern "q" from 1 to 3`},
+		{"columns: [{figure: rate(sent)}]", "notes: [x]", "a.yaml:3: table 1: needs columns, such as columns: [{head: "},
 		{"    columns", "    rows: [{Window: 1, target: tls}]\n    columns", `a.yaml:5: target: "tls" is none`},
 	} {
 		_, err := Read("a.yaml", []byte(strings.Replace(good, c.old, c.new, 1)))

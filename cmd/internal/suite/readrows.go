@@ -144,7 +144,7 @@ func (r *reader) check(s *Suite) {
 	for _, t := range s.Tables {
 		at := &yaml.Node{Line: t.Line}
 		if len(t.Columns) == 0 {
-			r.fail(at, "table %s: needs columns", t.Name)
+			r.fail(at, "table %s: needs columns, such as columns: [{head: Received (msg/s), figure: rate(received)}, {head: p99, figure: p99(delivery.service), unit: ms}]", t.Name)
 		}
 		if len(t.Rows) == 0 {
 			for _, a := range t.Axes {

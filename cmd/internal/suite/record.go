@@ -235,17 +235,17 @@ func (r *Run) Notes() (notes []string) {
 	}
 	s := &r.row.Setup
 	if !s.Empty() {
-		queues := 0
-		for _, q := range s.Queues {
-			queues += len(q.Names())
-		}
-		notes = append(notes, "set-up: "+s.describe(queues))
+		notes = append(notes, s.describe()...)
 	}
 	return append(notes, r.row.Notes...)
 }
 
-// describe says what is set up, and removed.
-func (s *Setup) describe(queues int) string {
+// describe says what is made before the run, and what is removed after it.
+func (s *Setup) describe() (notes []string) {
+	queues := 0
+	for _, q := range s.Queues {
+		queues += len(q.Names())
+	}
 	var parts []string
 	for _, x := range []struct {
 		n    int
@@ -258,10 +258,13 @@ func (s *Setup) describe(queues int) string {
 	for _, p := range s.Policies {
 		parts = append(parts, "policy "+p.Name)
 	}
-	if len(s.RemoveQueues)+len(s.RemoveExchanges) > 0 {
-		parts = append(parts, "removal of what the run leaves behind")
+	if len(parts) > 0 {
+		notes = append(notes, "set-up: "+strings.Join(parts, ", ")+"; removed after the run")
 	}
-	return strings.Join(parts, ", ")
+	if len(s.RemoveQueues)+len(s.RemoveExchanges) > 0 {
+		notes = append(notes, "after the run: queues and exchanges that it declares itself and leaves behind are removed")
+	}
+	return notes
 }
 
 // Finished: everything was run that can be, and nothing of it is left on a broker.

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
-	"strings"
 
 	"leveret/analyze/result"
 	"leveret/reports/table"
@@ -90,7 +89,7 @@ func (l *line) probe() float64 {
 }
 
 func (r *Record) table(t *Table, lines []*line) *table.Table {
-	out := &table.Table{Name: t.Name, Title: t.title(), Block: t.Block}
+	out := &table.Table{Name: t.Name, Title: t.Heading(), Block: t.Block}
 	named := len(t.Axes) == 0
 	for i := range t.Rows {
 		named = named || t.Rows[i].Name != ""
@@ -111,10 +110,16 @@ func (r *Record) table(t *Table, lines []*line) *table.Table {
 		out.Columns = append(out.Columns, t.Columns[i].columns()...)
 	}
 	out.Notes = append(out.Notes, r.notes(t, lines)...)
+	if t.Verdict != "" {
+		var text string
+		out.Verdict, text = tableVerdict(t, lines)
+		out.Notes = append(out.Notes, text)
+	}
 	return out
 }
 
-func (t *Table) title() string {
+// Heading is the table's title, or "Table" with its name where the file gives none.
+func (t *Table) Heading() string {
 	if t.Title == "" {
 		return "Table " + t.Name
 	}
@@ -214,9 +219,6 @@ func (r *Record) notes(t *Table, lines []*line) []string {
 	if t.Search != nil {
 		notes = append(notes, searchNotes(t, lines)...)
 	}
-	if t.Verdict != "" {
-		notes = append(notes, tableVerdict(t, lines))
-	}
 	return notes
 }
 
@@ -254,48 +256,4 @@ func searchNotes(t *Table, lines []*line) (notes []string) {
 		notes = append(notes, fmt.Sprintf("%s: highest %s that kept the bounds: %s", row.Title(), t.Search.Option, text))
 	}
 	return notes
-}
-
-// tableVerdict is PASS where every row has passed.
-func tableVerdict(t *Table, lines []*line) string {
-	good, wrong := 0, 0
-	for _, l := range lines {
-		if l.passed() {
-			good++
-		} else {
-			wrong++
-		}
-	}
-	if wrong == 0 {
-		return fmt.Sprintf("PASS: %s: %d of %d rows have passed", t.Verdict, good, good)
-	}
-	return fmt.Sprintf("FAIL: it is not shown that %s: %d of %d rows have passed", t.Verdict, good, good+wrong)
-}
-
-// Unproved say, a line each, which tables have a verdict that is not PASS. Attach has been called.
-func (r *Record) Unproved(rows []*Row, from Source) (texts []string, err error) {
-	for _, set := range byTable(rows) {
-		t := set[0].Table
-		if t.Verdict == "" {
-			continue
-		}
-		lines, err := r.lines(set, from)
-		if err != nil {
-			return nil, err
-		}
-		if text := tableVerdict(t, lines); !strings.HasPrefix(text, string(result.Pass)) {
-			texts = append(texts, t.title()+": "+text)
-		}
-	}
-	return texts, nil
-}
-
-// passed: every run of the row was run, and proved that all is well.
-func (l *line) passed() bool {
-	for _, x := range l.results {
-		if x[0].Verdict != result.Pass {
-			return false
-		}
-	}
-	return len(l.results) > 0 && len(l.results) == len(l.runs)
 }

@@ -1,6 +1,7 @@
 package suite
 
 import (
+	"io"
 	"strings"
 	"testing"
 
@@ -122,9 +123,11 @@ func TestTableVerdict(t *testing.T) {
 		want   string
 	}{
 		{[2]State{Done, Done}, result.Pass, ""},
-		{[2]State{Done, Done}, result.Inconclusive, "Health: FAIL: it is not shown that it is well: 1 of 2 rows have passed"},
-		{[2]State{Done, LeftOut}, "", "Health: FAIL: it is not shown that it is well: 1 of 2 rows have passed"},
-		{[2]State{Failed, Planned}, "", "Health: FAIL: it is not shown that it is well: 0 of 2 rows have passed"},
+		{[2]State{Done, Done}, result.Inconclusive, "Health: INCONCLUSIVE: it is not shown that it is well: 1 of 2 rows have passed, 1 left out or not proved"},
+		{[2]State{Done, Done}, result.Fail, "Health: FAIL: it is not shown that it is well: 1 of 2 rows have passed, 1 failed"},
+		{[2]State{Done, LeftOut}, "", "Health: INCONCLUSIVE: it is not shown that it is well: 1 of 2 rows have passed, 1 left out or not proved"},
+		{[2]State{Done, Planned}, "", "Health: INCONCLUSIVE: not finished: it is not shown that it is well: 1 of 2 rows have passed, 1 not run"},
+		{[2]State{Failed, Planned}, "", "Health: FAIL: not finished: it is not shown that it is well: 0 of 2 rows have passed, 1 failed, 1 not run"},
 	} {
 		r := s.NewRecord(rows, Changes{}, nil, "")
 		r.Attach(rows)
@@ -133,6 +136,42 @@ func TestTableVerdict(t *testing.T) {
 		got, err := r.Unproved(rows, func(run *Run) ([]*result.Result, error) { return []*result.Result{{Verdict: verdict[run]}}, nil })
 		if err != nil || strings.Join(got, "\n") != c.want {
 			t.Errorf("%v: %q, %v, want %q", c.states, got, err, c.want)
+		}
+	}
+}
+
+// Of rows that were chosen no claim is made about what takes all of them, in any form.
+func TestVerdictOfChosenRows(t *testing.T) {
+	const text = "tables: [{name: h, title: Health, verdict: it is well, rows: [{name: a}, {name: b, options: {size: 99}}, {name: c, options: {size: 98}}], columns: [{figure: sent}]}]"
+	for _, c := range []struct {
+		only   string
+		second State
+		want   string
+	}{
+		{"[ab]", Done, "PASS: 2 of 3 rows, chosen with --only, have passed; only all 3 could show that it is well"},
+		{"[ab]", Planned, "INCONCLUSIVE: not finished: it is not shown that it is well: 1 of 2 rows have passed, 1 not run (2 of 3 rows, chosen with --only)"},
+		{"?", Done, "PASS: it is well: 3 of 3 rows have passed"},
+	} {
+		changes := Changes{Only: []string{c.only}}
+		s, rows := planned(t, text, changes)
+		r := s.NewRecord(rows, changes, nil, "")
+		for i, run := range r.Runs {
+			if run.State = Done; i == 1 {
+				run.State = c.second
+			}
+		}
+		tables, err := r.Tables(rows, func(*Run) ([]*result.Result, error) { return []*result.Result{{Verdict: result.Pass}}, nil })
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, write := range []func(io.Writer, *table.Table) error{table.Text, table.Markdown, table.LaTeX} {
+			var b strings.Builder
+			if err := write(&b, tables[0]); err != nil || !strings.Contains(b.String(), c.want) {
+				t.Errorf("%v, no %q in\n%s", err, c.want, &b)
+			}
+		}
+		if word, _, _ := strings.Cut(c.want, ":"); string(tables[0].Verdict) != word {
+			t.Errorf("the table's verdict is %s, want %s", tables[0].Verdict, word)
 		}
 	}
 }
