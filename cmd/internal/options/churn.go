@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strconv"
+	"strings"
 	"time"
 
 	"leveret/capture/manifest"
@@ -81,7 +83,7 @@ func pick(rows []*Option, group string, names []string) (picked []*Option) {
 }
 
 func (c *Churn) loadOptions() []*Option {
-	perSecond := rate(&c.Rate, nil)
+	perSecond := operationRate(&c.Rate)
 	if err := perSecond.set("100"); err != nil {
 		panic(err) // it is a rate
 	}
@@ -91,6 +93,25 @@ func (c *Churn) loadOptions() []*Option {
 		{Name: "lifetime", Arg: "SECONDS", Group: groupChurn, value: seconds(&c.Lifetime, 0, 0), Help: "how long what was made is held before it is undone; 0: not at all"},
 		{Name: "concurrency", Arg: "N", Group: groupChurn, value: integer(&c.Concurrency, 100, 1, mostConcurrency), Help: "most operations that are being made or undone at the same time; what is due meanwhile waits, and is late by that in the response latency"},
 	}
+}
+
+// operationRate is rate in the words of operations, which are always offered.
+func operationRate(p *manifest.Rate) value {
+	const otherwise = "-1: the next one begins when one of --concurrency has ended"
+	v := rate(p, nil)
+	plain := v.set
+	v.set = func(s string) error {
+		if f, err := strconv.ParseFloat(s, 64); err == nil && f == 0 {
+			return errors.New("0 is no rate: give operations per second, such as 100 or 0.5; " + otherwise)
+		}
+		err := plain(s)
+		if errors.Is(err, errRateForm) {
+			return errors.New("must be operations per second, from 0.000001 to 1000000000, written out, such as 100 or 0.5; " + otherwise)
+		}
+		return err
+	}
+	v.kind = "ops/s"
+	return v
 }
 
 // mostConcurrency bounds goroutines, and channels.
@@ -196,7 +217,15 @@ func (c *Churn) queue(what, prefix string) (*manifest.Queue, error) {
 	case types > 1:
 		return nil, fmt.Errorf("--quorum-queue, --stream-queue and --queue-args x-queue-type say what type the queues have: give one of them")
 	case q.Type != "classic" && (!q.Durable || q.Exclusive):
-		return nil, fmt.Errorf("--durable=%v, --exclusive=%v: a %s queue is durable and never exclusive; leave them out, or take classic queues", q.Durable, q.Exclusive, q.Type)
+		var wrong []string // what was given: neither is so without its option
+		if !q.Durable {
+			wrong = append(wrong, "--durable=false")
+		}
+		if q.Exclusive {
+			wrong = append(wrong, "--exclusive")
+		}
+		given := strings.Join(wrong, " and ")
+		return nil, fmt.Errorf("%s: a %s queue is durable and never exclusive; leave out %s, or take classic queues", given, q.Type, given)
 	case q.Type == "stream" && what == manifest.ChurnConsumer:
 		return nil, fmt.Errorf("--stream-queue: consumer churn consumes with automatic acks, which streams do not have; take classic or quorum queues")
 	}

@@ -39,7 +39,10 @@ func TestChurnPlans(t *testing.T) {
 
 func TestChurnMistakes(t *testing.T) {
 	for _, c := range []struct{ what, args, want string }{
-		{manifest.ChurnConnection, "--rate 0", "--rate=0: 0 is no rate"},
+		{manifest.ChurnConnection, "--rate 0", "--rate=0: 0 is no rate: give operations per second"},
+		{manifest.ChurnConnection, "--rate 1e18", "--rate=1e18: must be operations per second, from 0.000001 to 1000000000"},
+		{manifest.ChurnConnection, "--rate 1e-9", "--rate=1e-9: must be operations per second, from 0.000001 to 1000000000"},
+		{manifest.ChurnConnection, "--lifetime 1e10", "--lifetime=1e10: must be a number of seconds from 0 to 4611686018"},
 		{manifest.ChurnConnection, "--rate 5 --ramp 0:5:1", "--rate and --ramp"},
 		{manifest.ChurnConnection, "--connections 5", "--connections: means nothing for connection churn"},
 		{manifest.ChurnConnection, "--rate 1000 --lifetime 3600", "--lifetime=3600: at 1000 a second some 3600000"},
@@ -49,7 +52,8 @@ func TestChurnMistakes(t *testing.T) {
 		{manifest.ChurnConsumer, "--stream-queue", "which streams do not have"},
 		{manifest.ChurnBinding, "--exchange amq.default", "nothing can be bound to the default exchange"},
 		{manifest.ChurnQueue, "--quorum-queue --stream-queue", "give one of them"},
-		{manifest.ChurnQueue, "--quorum-queue --durable=false", "durable and never exclusive"},
+		{manifest.ChurnQueue, "--quorum-queue --durable=false", "--durable=false: a quorum queue is durable and never exclusive; leave out --durable=false"},
+		{manifest.ChurnQueue, "--quorum-queue --exclusive", "--exclusive: a quorum queue is durable and never exclusive; leave out --exclusive"},
 		{manifest.ChurnQueue, "--producers 5", "unknown option --producers"},
 	} {
 		_, _, err := parseChurn(t, c.what, strings.Fields(c.args)...)

@@ -38,7 +38,7 @@ const NoTime = time.Duration(math.MinInt64)
 // NewExport returns the set of `leveret export` and the struct that it fills. What rows and where can be, the analysis knows.
 func NewExport() (*Set, *Export) {
 	e := &Export{From: NoTime, To: NoTime}
-	return newSet("export", []*Option{
+	rows := []*Option{
 		{Name: "rows", Arg: "KIND", Group: groupRows, value: text(&e.Rows, "messages"), Help: "messages: one row a message and queue, joined; or one row an event as recorded: sends, writes, settlements, deliveries, acks, connections, self, broker-nodes, broker-queues, broker-connections, churn"},
 		{Name: "where", Arg: "WHAT,...", Group: groupRows, value: list(&e.Where), Help: "only messages of which one of these is true; listed below"},
 		{Name: "producer", Arg: "N", Group: groupRows, value: integer(&e.Producer, -1, -1, event.MaxProducers-1), Help: "only messages or events of this producer, from 0 on; -1: of all"},
@@ -52,7 +52,9 @@ func NewExport() (*Set, *Export) {
 		{Name: "quiet", Group: groupOutput, value: toggle(&e.Quiet, false), Help: "no progress bar"},
 		{Name: "memory", Arg: "BYTES", Group: groupOutput, value: size(&e.Memory, 128<<20, 16<<20), Help: "working memory; what outgrows it goes to a temporary file"},
 		{Name: "tmp", Arg: "DIR", Group: groupOutput, value: text(&e.Tmp, ""), Help: "directory for that temporary file; without it the system's"},
-	}), e
+	}
+	letters(rows)
+	return newSet("export", rows), e
 }
 
 // span reads one sequence, or two with a dash between.

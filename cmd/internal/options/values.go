@@ -155,10 +155,13 @@ func wholeSeconds(p *time.Duration, initial, least time.Duration) value {
 	return v
 }
 
+// mostSeconds leaves room to add two times, in nanoseconds.
+const mostSeconds = math.MaxInt64 / 1_000_000_000 / 2
+
 func parseSeconds(s string) (time.Duration, error) {
 	if f, err := strconv.ParseFloat(s, 64); err == nil {
-		if math.IsNaN(f) || f < 0 || f > float64(math.MaxInt64)/1e9/2 {
-			return 0, errors.New("must be a number of seconds from 0 up")
+		if math.IsNaN(f) || f < 0 || f > mostSeconds {
+			return 0, fmt.Errorf("must be a number of seconds from 0 to %d", mostSeconds)
 		}
 		d := time.Duration(math.Round(f * 1e9))
 		if f > 0 && d == 0 { // 0 means something else, such as without end
@@ -237,6 +240,9 @@ func rate(p *manifest.Rate, none *bool) value {
 	}, "msg/s"}
 }
 
+// errRateForm is of what is no plain number.
+var errRateForm = errors.New("must be messages per second, at most 1000000000, such as 1000 or 0.5; -1 means as fast as the broker takes them")
+
 // maxRateDecimals keeps messages x 1e9 x 10^decimals within an int64.
 const maxRateDecimals = 6
 
@@ -257,7 +263,7 @@ func parseRate(s string) (manifest.Rate, error) {
 		return manifest.Rate{}, errors.New("is too large: must be at most 1000000000")
 	}
 	if err != nil || strings.HasPrefix(s, "-") || strings.HasPrefix(s, "+") {
-		return manifest.Rate{}, errors.New("must be messages per second, such as 1000 or 0.5; -1 means as fast as the broker takes them")
+		return manifest.Rate{}, errRateForm
 	}
 	if n == 0 {
 		return manifest.Rate{}, errors.New("0 is no rate")

@@ -35,6 +35,9 @@ func Read(file string, text []byte) (*Suite, error) {
 	}
 	r := &reader{file: file}
 	s := &Suite{Name: strings.TrimSuffix(filepath.Base(file), filepath.Ext(file)), Repeat: 1, File: file, Text: text}
+	if n := endless(&doc, map[*yaml.Node]bool{}); n != nil {
+		return nil, &Error{File: file, Line: n.Line, What: "the alias *" + n.Value + " stands inside of what it stands for"}
+	}
 	if expanded(&doc, 1<<16) < 0 {
 		return nil, &Error{File: file, What: "has too many aliases"}
 	}
@@ -76,6 +79,25 @@ func syntaxError(file string, err error) error {
 		e.What = "is no YAML: " + strings.Replace(text, m[0], "", 1)
 	}
 	return e
+}
+
+// endless is an alias inside of what it stands for, nil where there is none. An alias stands for what began before it, so that every
+// circle has one whose anchor is around it. open are the nodes around n.
+func endless(n *yaml.Node, open map[*yaml.Node]bool) *yaml.Node {
+	if n.Kind == yaml.AliasNode {
+		if open[n.Alias] {
+			return n
+		}
+		return nil
+	}
+	open[n] = true
+	defer delete(open, n)
+	for _, c := range n.Content {
+		if alias := endless(c, open); alias != nil {
+			return alias
+		}
+	}
+	return nil
 }
 
 // expanded counts the nodes with what aliases stand for, down to a bound: a few lines of aliases can stand for millions. It

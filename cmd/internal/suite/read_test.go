@@ -1,6 +1,7 @@
 package suite
 
 import (
+	"errors"
 	"strings"
 	"testing"
 )
@@ -48,6 +49,17 @@ func TestAliasesAreBounded(t *testing.T) {
 	}
 	if _, err := Read("a.yaml", []byte(text)); err == nil || !strings.Contains(err.Error(), "too many aliases") {
 		t.Errorf("%v", err)
+	}
+}
+
+// What contains itself has no end; the line of the alias is named.
+func TestAliasOfItself(t *testing.T) {
+	for text, line := range map[string]int{"a: &a [*a]\n": 1, "name: x\na: &a\n  - b: &b\n      c: *a\n  - *b\n": 4} {
+		_, err := Read("a.yaml", []byte(text))
+		var e *Error
+		if !errors.As(err, &e) || e.Line != line || !strings.Contains(err.Error(), "the alias *a stands inside of what it stands for") {
+			t.Errorf("%q: %v, want line %d", text, err, line)
+		}
 	}
 }
 
