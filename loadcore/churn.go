@@ -29,6 +29,9 @@ type ChurnPlan struct {
 	Live *ChurnLive
 }
 
+// Validate refuses a schedule that cannot be counted exactly, or whose next operation would be searched for without end.
+func (p *ChurnPlan) Validate() error { return checkStages(p.Churn.Stages) }
+
 // ChurnRecorder takes the record of every step. Safe for concurrent use; the row belongs to the caller again when the call returns.
 type ChurnRecorder interface {
 	Churn(*event.Churn)
@@ -42,6 +45,9 @@ type ChurnRecorder interface {
 //
 // The error says that it could not begin, or that the record failed; the outcome is nil in the former case.
 func Churn(ctx context.Context, plan *ChurnPlan, rec ChurnRecorder) (*manifest.Outcome, error) {
+	if err := plan.Validate(); err != nil {
+		return nil, err
+	}
 	p := *plan
 	p.Plan = p.Plan.withDefaults()
 	if plan.CloseTimeout == 0 {

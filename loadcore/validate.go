@@ -173,7 +173,7 @@ func checkStages(stages []manifest.Stage) error {
 		}
 	}
 	if len(stages) > 0 && !some {
-		return errors.New("all stages of the varying rate are pauses, which would publish nothing: give one of them a rate, or use --producers 0")
+		return errors.New("all stages of the varying rate are pauses, in which nothing is ever due: give one of them a rate")
 	}
 	return nil
 }

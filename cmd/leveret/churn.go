@@ -122,7 +122,7 @@ func (c *churning) prepare(what string) error {
 		return err
 	}
 	c.churn = &loadcore.ChurnPlan{Plan: c.plan, Churn: load, Prefix: prefix, Live: new(loadcore.ChurnLive)}
-	return nil
+	return c.churn.Validate()
 }
 
 // record connects, offers the load and closes the capture. It tells whether the user interrupted it.

@@ -33,6 +33,8 @@ func TestCommandLineMistakes(t *testing.T) {
 		{[]string{"run", "--rate", "10", "--coalesce", "1ms"}, exitUsage, "--coalesce=1ms: with a rate"},
 		{[]string{"run", "--rate", "10", "--variable-rate", "5:1"}, exitUsage, "--rate and --variable-rate"},
 		{[]string{"run", "--variable-rate", "0:1"}, exitUsage, "all stages of the varying rate are pauses"},
+		{[]string{"churn", "queue", "--variable-rate", "0:1"}, exitUsage, "all stages of the varying rate are pauses"},
+		{[]string{"churn", "queue", "--ramp", "0:0:1"}, exitUsage, "all stages of the varying rate are pauses"},
 		{[]string{"run", "--queue", "a,a"}, exitUsage, "stands there twice"},
 		{[]string{"run", "--producers", "65536", "--producer-channel-count", "65535"}, exitUsage, "at most 65536 are possible"},
 		{[]string{"run", "--record-memory", "9223372036854775807"}, exitUsage, "--record-memory"},

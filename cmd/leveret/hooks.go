@@ -80,9 +80,10 @@ func (h *hooks) run(hook options.Hook, begun time.Time) {
 	h.mark(fmt.Sprintf("ended after %.3f s, %s: %s", time.Since(start).Seconds(), how, command))
 }
 
-// shell is a command for the system's shell, which ends with ctx. Its output goes nowhere.
+// shell is a command for the system's shell. With ctx it ends, and with it what it has started. Its output goes nowhere.
 func shell(ctx context.Context, command string) *exec.Cmd {
 	cmd := exec.CommandContext(ctx, shellName, shellFlag, command)
+	endWhole(cmd)
 	cmd.WaitDelay = hookGrace
 	return cmd
 }

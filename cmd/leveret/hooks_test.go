@@ -3,14 +3,40 @@
 package main
 
 import (
+	"os"
+	"path/filepath"
+	"strconv"
 	"strings"
+	"syscall"
 	"testing"
+	"time"
 )
+
+// mustEnd waits for the end of the process whose id is in a file; what was killed may be there for a moment.
+func mustEnd(t *testing.T, file string) {
+	t.Helper()
+	text, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	pid, err := strconv.Atoi(strings.TrimSpace(string(text)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for deadline := time.Now().Add(10 * time.Second); syscall.Kill(pid, 0) == nil; time.Sleep(10 * time.Millisecond) {
+		if time.Now().After(deadline) {
+			syscall.Kill(pid, syscall.SIGKILL)
+			t.Fatalf("process %d goes on", pid)
+		}
+	}
+}
 
 // Commands run at their times of the run; when they began and ended and their exit codes are marks; what fails, and what the run did not
 // wait for, is said.
 func TestHooks(t *testing.T) {
-	r, code, dir := record(t, "--queue", "q", "--rate", "200", "--time", "1", "--hook", "0.2: test -d / && exit 7", "--hook", "300ms: true", "--hook", "60: true", "--hook", "0.4: sleep 100")
+	child := filepath.Join(t.TempDir(), "pid") // of what a hook has started
+	r, code, dir := record(t, "--queue", "q", "--rate", "200", "--time", "1", "--hook", "0.2: test -d / && exit 7", "--hook", "300ms: true", "--hook", "60: true",
+		"--hook", "0.4: sleep 100 & echo $! > "+child+"; wait")
 	if code != exitOK {
 		t.Fatalf("exit %d", code)
 	}
@@ -22,11 +48,12 @@ func TestHooks(t *testing.T) {
 		got = append(got, m.Text)
 	}
 	marks := strings.Join(got, "\n")
-	for _, want := range []string{"began: test -d / && exit 7", "exit status 7: test -d", "began: true", "exit code 0: true", "began: sleep 100", "ended, as the run was over: sleep 100"} {
+	for _, want := range []string{"began: test -d / && exit 7", "exit status 7: test -d", "began: true", "exit code 0: true", "began: sleep 100", "ended, as the run was over: sleep 100 &"} {
 		if !strings.Contains(marks, want) {
 			t.Errorf("%q is not among the marks:\n%s", want, marks)
 		}
 	}
+	mustEnd(t, child)
 	if len(got) != 6 {
 		t.Errorf("%d marks:\n%s", len(got), marks)
 	}
