@@ -114,7 +114,7 @@ func Load(dir string) (*Record, *Suite, error) {
 	}
 	r := &Record{}
 	if err := json.Unmarshal(text, r); err != nil {
-		return nil, nil, fmt.Errorf("%s: is no record of a suite: %w", path, err)
+		return nil, nil, fmt.Errorf("%s: is no record of a suite, or a damaged one (%w): its captures can be analyzed one by one, and a suite can be run into another directory", path, err)
 	}
 	if r.Format != recordFormat {
 		return nil, nil, fmt.Errorf("%s: has format %d, this program knows %d", path, r.Format, recordFormat)
@@ -178,7 +178,7 @@ func resultOf(dir string, run *Run) ([]*result.Result, error) {
 	}
 	var all []*result.Result
 	if err := json.Unmarshal(text, &all); err != nil {
-		return nil, fmt.Errorf("%s: %w", resultPath(dir, run), err)
+		return nil, fmt.Errorf("%s is damaged (%w); the captures are what counts: leveret analyze %s makes the tables from them", resultPath(dir, run), err, dir)
 	}
 	return slices.DeleteFunc(all, func(r *result.Result) bool { return r == nil }), nil
 }
