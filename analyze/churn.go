@@ -64,6 +64,11 @@ func (c *source) churns() bool {
 	return slices.ContainsFunc(c.batches, func(b *batch) bool { return b.kind == schema.Churn })
 }
 
+// rowsMissing tells whether rows of operations are missing, or may be.
+func (x *churned) rowsMissing() bool {
+	return !x.source.whole(schema.Churn) || x.source.manifest.Recording.Lost[schema.Churn.String()] > 0
+}
+
 // onlyChurn tells whether all captures are of operations.
 func onlyChurn(captures []*source) bool {
 	return !slices.ContainsFunc(captures, func(c *source) bool { return !c.churns() || c.publishes() || c.consumes() })
@@ -291,7 +296,7 @@ func (a *analysis) churnFacts() {
 	f := &a.facts
 	for _, x := range a.latency.churned {
 		n := &x.counts
-		facts := integrity.Churn{What: "operations", Made: n.made, Failed: n.failed, NotBegun: n.notBegun, Undone: n.undone, UndoFailed: n.undoFailed}
+		facts := integrity.Churn{What: "operations", Made: n.made, Failed: n.failed, NotBegun: n.notBegun, Undone: n.undone, UndoFailed: n.undoFailed, RowsMissing: x.rowsMissing()}
 		facts.Failures, facts.UndoFailures = x.failureTexts()
 		if x.spec != nil {
 			facts.What = x.spec.What + "s"

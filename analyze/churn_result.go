@@ -17,7 +17,7 @@ func (a *analysis) churn() (all []result.Churn) {
 func (x *churned) result(bounded bool) result.Churn {
 	n := &x.counts
 	c := result.Churn{
-		Capture: x.source.dir, Made: n.made, Failed: n.failed, NotBegun: n.notBegun, Undone: n.undone, UndoFailed: n.undoFailed,
+		Capture: x.source.dir, RowsMissing: x.rowsMissing(), Made: n.made, Failed: n.failed, NotBegun: n.notBegun, Undone: n.undone, UndoFailed: n.undoFailed,
 		Make:  result.Latency{Service: x.make.service.distribution(bounded), Response: x.make.response.distribution(bounded)},
 		Undo:  result.Latency{Service: x.undo.service.distribution(bounded)},
 		Steps: []result.ChurnStep{}, Failures: []result.ChurnFailure{},

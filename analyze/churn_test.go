@@ -1,6 +1,8 @@
 package analyze
 
 import (
+	"os"
+	"path/filepath"
 	"slices"
 	"testing"
 
@@ -117,7 +119,32 @@ func TestChurnRowsAreHeldAgainstTheCounters(t *testing.T) {
 	r.m.Outcome.Churn.Made, r.m.Outcome.Churn.Steps = 1, 1
 	checkVerdict(t, analyzed(t, r.close()), result.Inconclusive, "churn_not_undone")
 
-	checkVerdict(t, analyzed(t, record(t, churnOf()).close()), result.Inconclusive, "nothing_to_judge")
+	got = analyzed(t, record(t, churnOf()).close())
+	checkVerdict(t, got, result.Inconclusive, "nothing_to_judge")
+	if f := finding(t, got, "nothing_to_judge"); f.Text != "nothing to judge: no operation was begun" || got.Churn[0].RowsMissing {
+		t.Errorf("%+v, %+v", f, got.Churn[0])
+	}
+}
+
+// Without its file, nothing says that no operation was begun, nor that none was due.
+func TestChurnWithoutItsRows(t *testing.T) {
+	r := record(t, churnOf())
+	for i := range int64(10) {
+		operate(r, i)
+	}
+	dir := r.close()
+	if err := os.Remove(filepath.Join(dir, "churn-00.arrow")); err != nil {
+		t.Fatal(err)
+	}
+	got := analyzed(t, dir)
+	checkVerdict(t, got, result.Inconclusive, "capture_incomplete", "nothing_to_judge")
+	if f := finding(t, got, "nothing_to_judge"); f.Text != "nothing to judge: no operation is in what can be read of the record" {
+		t.Errorf("%+v", f)
+	}
+	c := &got.Churn[0]
+	if !c.RowsMissing || len(c.Intervals) == 0 || !c.Unknown(&c.Intervals[0]) {
+		t.Errorf("%+v", c)
+	}
 }
 
 // Operations beside a run of messages are in its result, over its window, and change nothing of its verdict, whichever is named first.

@@ -21,6 +21,9 @@ func (p *page) churn(r *result.Result) {
 		}
 		add("operations", c.Description)
 		add("made", churnCounts(c))
+		if c.RowsMissing {
+			add("missing", "rows of operations are missing in the record, or may be: counts, rates and latencies are of what can be read")
+		}
 		add("rates", churnRates(r, c))
 		p.churnSteps(c)
 		p.churnFailures(c)
@@ -88,6 +91,10 @@ func (p *page) churnSteps(c *result.Churn) {
 	whole("undone, service", c.Undo.Service, c.UndoFailed)
 	steps(true)
 	if len(rows) == 0 {
+		if c.RowsMissing {
+			p.remark("No operation of the window is in what can be read of the record: no latency.")
+			return
+		}
 		p.remark("No operation of the window was made: no latency.")
 		return
 	}
@@ -188,15 +195,20 @@ func (p *page) churnIntervals(r *result.Result, c *result.Churn) {
 	decimals := offsetDecimals(r, spans)
 	for i := range stretches {
 		s := &stretches[i]
+		unknown := c.RowsMissing && s.due+s.made+s.failed+s.undone == 0
 		perS := func(n int64) string {
 			v := perSecond(n, s.from, s.to)
-			if spans[i].isShort(r) || !isFinite(v) {
+			if unknown || spans[i].isShort(r) || !isFinite(v) {
 				return "-"
 			}
 			return rate(v)
 		}
+		failed := shortCount(s.failed)
+		if unknown {
+			failed = "-"
+		}
 		for k, text := range []string{
-			offset(r.Config.StartedNS, s.from, decimals), offset(r.Config.StartedNS, s.to, decimals), perS(s.due), perS(s.made), perS(s.undone), shortCount(s.failed),
+			offset(r.Config.StartedNS, s.from, decimals), offset(r.Config.StartedNS, s.to, decimals), perS(s.due), perS(s.made), perS(s.undone), failed,
 			boundText(s.latency.p50, unit), boundText(s.latency.p99, unit), boundText(s.latency.max, unit),
 		} {
 			t.columns[k].cells = append(t.columns[k].cells, text)
@@ -208,6 +220,10 @@ func (p *page) churnIntervals(r *result.Result, c *result.Churn) {
 	}
 	p.table(t)
 	if slices.ContainsFunc(t.columns, func(c column) bool { return slices.Contains(c.cells, "-") }) {
+		if c.RowsMissing {
+			p.remark("-: nothing in what can be read of the record, from which rows are missing; or an interval too short for a rate.")
+			return
+		}
 		p.remark("-: nothing was due, or an interval too short for a rate.")
 	}
 }

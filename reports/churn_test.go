@@ -56,6 +56,23 @@ func TestChurnText(t *testing.T) {
 	}
 }
 
+// Where rows are missing, an interval without any is unknown, and no zeros stand there.
+func TestChurnWhoseRowsAreMissing(t *testing.T) {
+	r := churnSample()
+	c := &r.Churn[0]
+	c.RowsMissing = true
+	c.Intervals[1] = result.ChurnInterval{StartNS: 1e9, EndNS: 2e9, Phase: "run"}
+	flat := strings.Join(strings.Fields(textOf(t, r, TextOptions{})), " ")
+	for _, want := range []string{"rows of operations are missing in the record", "1.0 2.0 - - - - - - - -: nothing in what can be read of the record, from which rows are missing"} {
+		if !strings.Contains(flat, want) {
+			t.Errorf("%q is not in\n%s", want, flat)
+		}
+	}
+	if strings.Contains(flat, "nothing was due") {
+		t.Error(flat)
+	}
+}
+
 // Beside a run of messages both are told, in every form.
 func TestChurnBesideMessagesInEveryForm(t *testing.T) {
 	r := failingSample()

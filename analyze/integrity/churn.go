@@ -19,6 +19,8 @@ const (
 type Churn struct {
 	What                                       string // "connections"
 	Made, Failed, NotBegun, Undone, UndoFailed int64
+	// RowsMissing: rows of operations are missing in the record, or may be.
+	RowsMissing bool
 	// Failures says why they could not be made, UndoFailures why not undone, one line each, the most frequent first.
 	Failures, UndoFailures []string
 	// Left names what may still be at the broker, Why says why; CleanedUp was removed at the end only.
@@ -61,7 +63,11 @@ func (r *report) churn() {
 		r.add(CodeChurnNotBegun, result.SeverityWarning, c.NotBegun, nil, "%s%s due and not begun when the load ended, as all of --concurrency were in work, or as many were there as --lifetime allows: the rate was more than was kept up with",
 			of, result.Plural(c.NotBegun, "operation"))
 		if c.Made+c.Failed == 0 {
-			r.add(CodeNothingToJudge, result.SeverityInconclusive, 1, nil, "nothing to judge: no operation was begun")
+			text := "no operation was begun"
+			if c.RowsMissing {
+				text = "no operation is in what can be read of the record"
+			}
+			r.add(CodeNothingToJudge, result.SeverityInconclusive, 1, nil, "nothing to judge: %s", text)
 		}
 	}
 }

@@ -11,6 +11,10 @@ type Churn struct {
 	// TargetPerS is the mean rate of the schedule; nil in closed loop.
 	TargetPerS *float64 `json:"target_ops_per_s"`
 
+	// RowsMissing: the record is not proved to hold all rows of operations. Counts, rates and latencies are of those that can be read, and
+	// an interval without any says nothing.
+	RowsMissing bool `json:"rows_missing"`
+
 	Made       int64 `json:"made"`
 	Failed     int64 `json:"failed"`    // could not be made
 	NotBegun   int64 `json:"not_begun"` // due, and the load ended before their turn came
@@ -69,6 +73,11 @@ type ChurnInterval struct {
 	Failed  int64         `json:"failed"` // made in vain, or undone in vain
 	Undone  int64         `json:"undone"`
 	Latency *Distribution `json:"latency"`
+}
+
+// Unknown tells whether the record says nothing of an interval: it has no row of it, and rows are missing.
+func (c *Churn) Unknown(in *ChurnInterval) bool {
+	return c.RowsMissing && in.Due+in.Made+in.Failed+in.Undone == 0
 }
 
 // Latency is the one that stands for the operations: response latency, in closed loop service latency. from names it.

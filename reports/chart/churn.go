@@ -37,7 +37,7 @@ func churnRatesSpec(r *result.Result) Spec {
 			for k := range c.Intervals {
 				in := &result.Interval{StartNS: c.Intervals[k].StartNS, EndNS: c.Intervals[k].EndNS}
 				v := math.NaN()
-				if !isShort(r, in) {
+				if !isShort(r, in) && !c.Unknown(&c.Intervals[k]) {
 					v = orGap(in, func(in *result.Interval) float64 { return perSecond(count(&c.Intervals[k]), in) })
 				}
 				l.points = append(l.points, Point{X: t.at(in.StartNS), Y: v}, Point{X: t.at(in.EndNS), Y: v})
@@ -53,6 +53,9 @@ func churnRatesSpec(r *result.Result) Spec {
 			add("failed", Style{Color: vermillion, Dash: "dot", Width: 2}, func(in *result.ChurnInterval) int64 { return in.Failed })
 		}
 		note := result.Group(c.Made) + " made, " + result.Group(c.Failed+c.UndoFailed) + " failed"
+		if c.RowsMissing {
+			note += " in what can be read: rows are missing"
+		}
 		if len(r.Churn) > 1 || !r.OnlyChurn() { // else the caption begins with it
 			note = c.Description + ": " + note
 		}
@@ -167,7 +170,11 @@ func churnTable(r *result.Result, t timeline) *Table {
 				in := &c.Intervals[k]
 				row := []string{c.Capture, c.What, number(t.at(in.StartNS) / 1e9), number(t.at(in.EndNS) / 1e9), in.Phase}
 				for _, n := range []int64{in.Due, in.Made, in.Failed, in.Undone} {
-					row = append(row, strconv.FormatInt(n, 10))
+					text := ""
+					if !c.Unknown(in) {
+						text = strconv.FormatInt(n, 10)
+					}
+					row = append(row, text)
 				}
 				for _, q := range quantiles {
 					text := ""
