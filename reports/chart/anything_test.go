@@ -8,6 +8,9 @@ import (
 	"strings"
 	"testing"
 
+	"gonum.org/v1/plot/vg"
+	"gonum.org/v1/plot/vg/draw"
+
 	"leveret/analyze/result"
 )
 
@@ -104,6 +107,41 @@ func TestDroppedZerosAreInThePicture(t *testing.T) {
 		}
 		if all := strings.Join(words, " "); !strings.Contains(all, "4 values at or below 0 not shown") {
 			t.Errorf("%v inches: the picture says %s", size, all)
+		}
+	}
+}
+
+// Names of marks stand beside the lines of these, to their left or right, all of up to six, and no line crosses a name, however
+// close the marks are.
+func TestNamesOfMarks(t *testing.T) {
+	for _, at := range [][]float64{{5, 5.15, 5.75}, {1, 1.2, 5, 5.08}, {0.1, 0.2, 0.3}, {9.7, 9.8, 9.9}, {5, 5, 5}, {4, 4.5, 5, 5.5, 6, 6.5}} {
+		r := latencyRun(1, 1, 1, 1, 1, 1, 1, 1, 1, 1)
+		for i, s := range at {
+			r.Marks = append(r.Marks, result.Mark{AtNS: start + int64(s*1e9), Text: fmt.Sprintf("ended, exit code %d", i)})
+		}
+		s := ratesSpec(r)
+		d := &drawing{s: &s, left: 14, right: 560, top: 290, bottom: 60, unit: 1}
+		var err error
+		if d.t, err = newTypesets(1, ThemeOf("light"), "sans"); err != nil {
+			t.Fatal(err)
+		}
+		panel := draw.Canvas{Rectangle: vg.Rectangle{Min: vg.Point{X: 40, Y: 80}, Max: vg.Point{X: 550, Y: 260}}}
+		names, unnamed := d.placeTimeNames(panel)
+		if len(names) != len(at) || len(unnamed) != 0 {
+			t.Errorf("marks at %v: %d have names, of %d not", at, len(names), len(unnamed))
+		}
+		for i, n := range names {
+			if gap := max(n.left-n.x, n.x-n.end); gap < 2 || gap > 4 {
+				t.Errorf("marks at %v: name %d from %.1f to %.1f is not beside its line at %.1f", at, i, n.left, n.end, n.x)
+			}
+			for k, o := range names {
+				if k != i && o.row >= n.row && o.x > n.left && o.x < n.end {
+					t.Errorf("marks at %v: the line of %d crosses the name of %d", at, k, i)
+				}
+				if k < i && o.row == n.row && o.left < n.end && n.left < o.end {
+					t.Errorf("marks at %v: names %d and %d run into each other", at, k, i)
+				}
+			}
 		}
 	}
 }

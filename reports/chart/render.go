@@ -21,6 +21,8 @@ type drawing struct {
 	unit vg.Length // a point at the default page width; what has no text scales with it
 
 	left, right, top, bottom vg.Length // what is still free
+
+	names []timeName // those that have their places above the panel
 }
 
 // scaledTo is how large type and lines are on a page, 1 on the default one. Smaller pages are held closer to the eye, but not so
@@ -254,7 +256,7 @@ func (d *drawing) legendRow(row []entry) {
 		case e.sample != nil:
 			e.sample(from, to, bottom, top)
 		case e.event != "":
-			d.eventLine(e.event, (from+to)/2, bottom, top)
+			d.c.StrokeLine2(d.eventStyle(e.event), from, middle, to, middle) // upright, its dashes would be a stump
 		default:
 			d.fillShade(from, to, bottom, top, d.th.Shades[shadeName(e.span)])
 			d.boxEdges(from, to, bottom, top, e.span)

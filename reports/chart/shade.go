@@ -1,6 +1,8 @@
 package chart
 
 import (
+	"slices"
+
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
 )
@@ -32,12 +34,18 @@ func (d *drawing) drawSpans(panel draw.Canvas, edges bool) {
 	}
 }
 
-// drawEvents draws a line from top to bottom for each event; of those that would touch, one.
+// drawEvents draws a line from top to bottom for each event, up to the name that stands beside it; of those without a name that
+// would touch, one.
 func (d *drawing) drawEvents(panel draw.Canvas) {
+	for _, n := range d.names {
+		if n.event {
+			d.eventLine(n.kind, n.x, panel.Min.Y, d.nameBase(panel, n.row)+0.75*d.t.span.size())
+		}
+	}
 	last := map[string]vg.Length{}
 	for _, e := range d.s.Events {
 		x := panel.X(d.s.X.place(e.At))
-		if before, ok := last[e.Kind]; ok && x-before < d.unit {
+		if before, ok := last[e.Kind]; ok && x-before < d.unit || d.isNamed(e.Kind, x) {
 			continue
 		}
 		last[e.Kind] = x
@@ -45,9 +53,18 @@ func (d *drawing) drawEvents(panel draw.Canvas) {
 	}
 }
 
+// isNamed tells whether a line with a name is where one of the same kind would be drawn.
+func (d *drawing) isNamed(kind string, x vg.Length) bool {
+	return slices.ContainsFunc(d.names, func(n timeName) bool { return n.event && n.kind == kind && n.x < x+d.unit && n.x > x-d.unit })
+}
+
+// eventStyle is that of the lines of a kind of event.
+func (d *drawing) eventStyle(kind string) draw.LineStyle {
+	return draw.LineStyle{Color: rgb(d.th.Shades[shadeName(kind)].Edge), Width: 0.9 * d.unit, Dashes: []vg.Length{4 * d.unit, 1.5 * d.unit, d.unit, 1.5 * d.unit}}
+}
+
 func (d *drawing) eventLine(kind string, x, bottom, top vg.Length) {
-	style := draw.LineStyle{Color: rgb(d.th.Shades[shadeName(kind)].Edge), Width: 0.9 * d.unit, Dashes: []vg.Length{4 * d.unit, 1.5 * d.unit, d.unit, 1.5 * d.unit}}
-	d.c.StrokeLine2(style, x, bottom, x, top)
+	d.c.StrokeLine2(d.eventStyle(kind), x, bottom, x, top)
 }
 
 func (d *drawing) fillBox(from, to, bottom, top vg.Length, hex string) {
