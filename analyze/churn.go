@@ -43,6 +43,7 @@ type churnLatency struct{ service, response cell }
 
 type churnInterval struct {
 	due, made, failed, undone int64
+	undoFailed                int64 // of failed
 	cell                      *cell // nil: nothing was due
 }
 
@@ -175,6 +176,7 @@ func (x *churned) count(row *event.Churn) {
 		at.failed++
 		if undoes {
 			n.undoFailed++
+			at.undoFailed++
 		} else {
 			n.failed++
 			x.countDue(row)

@@ -57,7 +57,7 @@ func (x *churned) describeIntervals(c *result.Churn, bounded bool) {
 		in := &x.intervals[i]
 		from, to := x.t.bounds(i)
 		c.Intervals = append(c.Intervals, result.ChurnInterval{StartNS: from, EndNS: to, Phase: x.t.phase(i),
-			Due: in.due, Made: in.made, Failed: in.failed, Undone: in.undone, Latency: in.cell.distribution(bounded)})
+			Due: in.due, Made: in.made, Failed: in.failed, Undone: in.undone, UndoFailed: in.undoFailed, Latency: in.cell.distribution(bounded)})
 	}
 	c.StartNS, c.EndNS = x.from, max(x.from, x.to)
 	if span := c.EndNS - c.StartNS; span > 0 {

@@ -206,7 +206,7 @@ func TestChurnThatIsNotUndone(t *testing.T) {
 	o.Made, o.UndoFailed, o.Steps = 2, 1, 5
 	got := analyzed(t, r.close())
 	checkVerdict(t, got, result.Fail, "churn_not_undone")
-	if f := finding(t, got, "churn_not_undone"); f.Text != "connections: 1 of 2 operations could not be undone: connection.close lost: reset" {
+	if f := finding(t, got, "churn_not_undone"); f.Text != "connections: 1 of 2 operations could not be undone: connection.close failed, connection lost: reset" {
 		t.Errorf("%+v", f)
 	}
 }

@@ -3,6 +3,7 @@ package reports
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"leveret/analyze/result"
 )
@@ -131,8 +132,28 @@ func (p *page) churnSteps(c *result.Churn) {
 		}
 	}
 	p.table(t)
+	p.remark(churnAbove(c))
 	p.remark("Response latency counts from when the schedule wanted the operation, service latency from when it, or the step, began. Percentiles are exact, at the nearest rank " +
 		"over all operations due (else begun) in the window; what was still there was undone after it, and counts. Without an answer: >= the time until it was given up; refused by the broker: not in the latency.")
+}
+
+// churnAbove says how many operations lie above the percentiles of the tail, as the table of a run has it: above none is the maximum.
+func churnAbove(c *result.Churn) string {
+	made, _ := c.Latency()
+	text := ""
+	for _, x := range []float64{99, 99.9} {
+		var of []string
+		for _, side := range []struct {
+			d    *result.Distribution
+			what string
+		}{{made, " to make"}, {c.Undo.Service, " to undo"}} {
+			if n := side.d.Messages(); n > 0 {
+				of = append(of, above(side.d, x)+" of "+result.Group(n)+side.what)
+			}
+		}
+		text = join("; ", text, "above "+percentText(x)+" %: "+strings.Join(of, ", "))
+	}
+	return upperFirst(text) + ". A percentile with none above it is the maximum."
 }
 
 // churnFailures lists why steps failed.
@@ -152,7 +173,8 @@ func (p *page) churnFailures(c *result.Churn) {
 			break
 		}
 		f := &c.Failures[i]
-		text := f.Step + " " + f.Outcome + ": " + f.Text
+		became, why := result.DescribeFailure(f.Step, f.Outcome)
+		text := join(", ", f.Step+" "+became, why) + ": " + f.Text
 		if f.Code != 0 {
 			text += fmt.Sprintf(" (%d)", f.Code)
 		}
@@ -165,6 +187,7 @@ type churnStretch struct {
 	from, to                  int64
 	phase                     string
 	due, made, failed, undone int64
+	undoFailed                int64 // of failed
 	latency                   highest
 }
 
@@ -185,7 +208,7 @@ func (p *page) churnIntervals(r *result.Result, c *result.Churn) {
 	group := from + " latency (" + unit.label(p.ascii) + ")"
 	t := &table{keys: 2, columns: []column{
 		{group: "seconds", head: "from"}, {group: "seconds", head: "to"},
-		{group: "per second", head: "due", drop: 1}, {group: "per second", head: "made"}, {group: "per second", head: "undone"}, {head: "failed"},
+		{group: "per second", head: "due", drop: 1}, {group: "per second", head: "made"}, {group: "per second", head: "undone"}, {group: "failed", head: "make"}, {group: "failed", head: "undo"},
 		{group: group, head: "50 %"}, {group: group, head: "99 %"}, {group: group, head: "max"},
 	}}
 	var spans []stretch
@@ -196,6 +219,10 @@ func (p *page) churnIntervals(r *result.Result, c *result.Churn) {
 	for i := range stretches {
 		s := &stretches[i]
 		unknown := c.RowsMissing && s.due+s.made+s.failed+s.undone == 0
+		from, to := offset(r.Config.StartedNS, s.from, decimals), offset(r.Config.StartedNS, s.to, decimals)
+		if from == to {
+			continue // too short to be told
+		}
 		perS := func(n int64) string {
 			v := perSecond(n, s.from, s.to)
 			if unknown || spans[i].isShort(r) || !isFinite(v) {
@@ -203,12 +230,12 @@ func (p *page) churnIntervals(r *result.Result, c *result.Churn) {
 			}
 			return rate(v)
 		}
-		failed := shortCount(s.failed)
+		failed, undoFailed := shortCount(s.failed-s.undoFailed), shortCount(s.undoFailed)
 		if unknown {
-			failed = "-"
+			failed, undoFailed = "-", "-"
 		}
 		for k, text := range []string{
-			offset(r.Config.StartedNS, s.from, decimals), offset(r.Config.StartedNS, s.to, decimals), perS(s.due), perS(s.made), perS(s.undone), failed,
+			from, to, perS(s.due), perS(s.made), perS(s.undone), failed, undoFailed,
 			boundText(s.latency.p50, unit), boundText(s.latency.p99, unit), boundText(s.latency.max, unit),
 		} {
 			t.columns[k].cells = append(t.columns[k].cells, text)
@@ -238,8 +265,8 @@ func churnStretches(c *result.Churn, most int) (stretches []churnStretch, size i
 	in := 0
 	for i := range c.Intervals {
 		x := &c.Intervals[i]
-		if x.Due+x.Made+x.Failed+x.Undone == 0 && (x.EndNS <= c.StartNS || x.StartNS >= c.EndNS) {
-			continue // beside a run that began before, or went on
+		if !c.Tells(x) {
+			continue
 		}
 		n := len(stretches)
 		if n == 0 || in == size || stretches[n-1].phase != x.Phase {
@@ -250,6 +277,7 @@ func churnStretches(c *result.Churn, most int) (stretches []churnStretch, size i
 		in++
 		s.to = x.EndNS
 		s.due, s.made, s.failed, s.undone = s.due+x.Due, s.made+x.Made, s.failed+x.Failed, s.undone+x.Undone
+		s.undoFailed += x.UndoFailed
 		s.latency.add(x.Latency)
 	}
 	return stretches, size

@@ -43,7 +43,8 @@ func TestChurnText(t *testing.T) {
 		"FAIL", "Connection churn", "operations connections, 50 a second due", "made 99, 1 failed; 99 undone, 0 failed; at most 3 there at the same time; 0 left at the broker",
 		"rates 49.50 made and 49.50 undone per second, 50.00 due, over 2.000 s, start barrier to the end of new operations",
 		"made, response 99 1 1.000 2.000 2.000 3.000 7.000 7.000", "tcp connect 100 0 1.000", "amqp handshake 99 1 1.000", "connection.close 99 0",
-		"1 amqp handshake refused: NOT_ALLOWED - node connection limit (530)", "1.0 2.0 50.00 49.00 49.00 1 2.000 3.000 7.000",
+		"1 amqp handshake refused: NOT_ALLOWED - node connection limit (530)", "1.0 2.0 50.00 49.00 49.00 1 0 2.000 3.000 7.000",
+		"Above 99 %: 0 of 99 to make, 0 of 99 to undo; above 99.9 %",
 	} {
 		if !strings.Contains(flat, want) {
 			t.Errorf("%q is not in\n%s", want, text)
@@ -63,13 +64,34 @@ func TestChurnWhoseRowsAreMissing(t *testing.T) {
 	c.RowsMissing = true
 	c.Intervals[1] = result.ChurnInterval{StartNS: 1e9, EndNS: 2e9, Phase: "run"}
 	flat := strings.Join(strings.Fields(textOf(t, r, TextOptions{})), " ")
-	for _, want := range []string{"rows of operations are missing in the record", "1.0 2.0 - - - - - - - -: nothing in what can be read of the record, from which rows are missing"} {
+	for _, want := range []string{"rows of operations are missing in the record", "1.0 2.0 - - - - - - - - -: nothing in what can be read of the record, from which rows are missing"} {
 		if !strings.Contains(flat, want) {
 			t.Errorf("%q is not in\n%s", want, flat)
 		}
 	}
 	if strings.Contains(flat, "nothing was due") {
 		t.Error(flat)
+	}
+}
+
+// Intervals beside those in which operations were offered are left out where nothing happened in them, and so are those that would
+// begin and end at the same printed time; what could not be made and what could not be undone stand apart.
+func TestChurnIntervalsThatTellNothing(t *testing.T) {
+	r := churnSample()
+	r.Window.EndNS, r.Config.Producers = 5e9, 1
+	c := &r.Churn[0]
+	c.EndNS = 2_010_000_000
+	c.Intervals[1].Failed, c.Intervals[1].UndoFailed = 3, 2
+	c.Intervals = append(c.Intervals, result.ChurnInterval{StartNS: 2e9, EndNS: 3e9, Phase: "run"}, result.ChurnInterval{StartNS: 3e9, EndNS: 4e9, Phase: "run", Undone: 5},
+		result.ChurnInterval{StartNS: 4e9, EndNS: 4_010_000_000, Phase: "drain", Undone: 1})
+	for range 2 {
+		r.Intervals = append(r.Intervals, result.Interval{StartNS: r.Intervals[len(r.Intervals)-1].EndNS, EndNS: r.Intervals[len(r.Intervals)-1].EndNS + 1e9, Phase: "run"})
+	}
+	flat := strings.Join(strings.Fields(textOf(t, r, TextOptions{})), " ")
+	for want, is := range map[string]bool{"1.0 2.0 50.00 49.00 49.00 1 2 ": true, " 3.0 4.0 0 0 5.000 0 0 - - -": true, " 2.0 3.0 0 0 0 ": false, " 4.0 4.0 ": false} {
+		if strings.Contains(flat, want) != is {
+			t.Errorf("%q: %v, want %v in\n%s", want, !is, is, textOf(t, r, TextOptions{}))
+		}
 	}
 }
 

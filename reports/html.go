@@ -25,7 +25,10 @@ func HTML(w io.Writer, r *result.Result, o DocumentOptions) error {
 	p.report(r)
 	p.describe(r)
 	title := "Load test " + r.ID
-	if r.ID == "" {
+	switch {
+	case r.OnlyChurn():
+		title = strings.TrimSpace(upperFirst(orText(r.Churn[0].What, "operation")) + " churn " + r.ID)
+	case r.ID == "":
 		title = "Load test"
 	}
 	return p.html(w, document{

@@ -29,11 +29,15 @@ type Churn struct {
 	Why                  string
 }
 
-// ChurnFailure says why steps failed: "3 times queue.declare refused: NOT_FOUND - ... (404)".
+// ChurnFailure says why steps failed: "queue.declare refused 3 times: NOT_FOUND - ... (404)".
 func ChurnFailure(count int64, step, outcome string, code int, text string) string {
-	s := fmt.Sprintf("%s %s", step, outcome)
+	became, why := result.DescribeFailure(step, outcome)
+	s := step + " " + became
 	if count > 1 {
-		s = result.Group(count) + " times " + s
+		s += " " + result.Group(count) + " times"
+	}
+	if why != "" {
+		s += ", " + why
 	}
 	if text != "" {
 		s += ": " + text

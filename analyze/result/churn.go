@@ -1,5 +1,7 @@
 package result
 
+import "strings"
+
 // Churn is a load of operations, each of which made something at the broker, held it for a time and undid it. Counts and failures are
 // of all that was recorded; rates and latencies are of the window of the result.
 type Churn struct {
@@ -65,14 +67,35 @@ type ChurnFailure struct {
 // ChurnInterval counts each event at its own time; latency is of the operations that were due (else begun) in it: from due, in
 // closed loop from when they began.
 type ChurnInterval struct {
-	StartNS int64         `json:"start_ns"`
-	EndNS   int64         `json:"end_ns"`
-	Phase   string        `json:"phase"`
-	Due     int64         `json:"due"`
-	Made    int64         `json:"made"`
-	Failed  int64         `json:"failed"` // made in vain, or undone in vain
-	Undone  int64         `json:"undone"`
-	Latency *Distribution `json:"latency"`
+	StartNS int64  `json:"start_ns"`
+	EndNS   int64  `json:"end_ns"`
+	Phase   string `json:"phase"`
+	Due     int64  `json:"due"`
+	Made    int64  `json:"made"`
+	Failed  int64  `json:"failed"` // could not be made, or not be undone
+	Undone  int64  `json:"undone"`
+	// UndoFailed are those of Failed that could not be undone.
+	UndoFailed int64         `json:"undo_failed"`
+	Latency    *Distribution `json:"latency"`
+}
+
+// Tells says whether an interval has something to tell: nothing happened in those that lie for the most part before operations were
+// offered, or after, where others went on.
+func (c *Churn) Tells(in *ChurnInterval) bool {
+	offered := min(in.EndNS, c.EndNS) - max(in.StartNS, c.StartNS)
+	return in.Due+in.Made+in.Failed+in.Undone > 0 || offered > 0 && offered >= (in.EndNS-in.StartNS)/2
+}
+
+// DescribeFailure says what became of a step: "refused", "timed out", "failed"; why is what caused it, in a few words, "" where the text
+// says all.
+func DescribeFailure(step, outcome string) (became, why string) {
+	switch {
+	case outcome != "lost":
+		return outcome, ""
+	case strings.Contains(step, "."): // a request on a connection
+		return "failed", "connection lost"
+	}
+	return "failed", ""
 }
 
 // Unknown tells whether the record says nothing of an interval: it has no row of it, and rows are missing.

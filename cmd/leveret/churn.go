@@ -85,8 +85,14 @@ func newChurn(args []string, s streams) (*churning, error) {
 		return nil, err
 	}
 	usage := func(err error) (*churning, error) { return nil, &options.UsageError{Command: "churn", Err: err} }
-	if len(words) != 1 || !slices.Contains(manifest.ChurnKinds, words[0]) {
-		return usage(fmt.Errorf("what? leveret churn KIND, one of %s", strings.Join(manifest.ChurnKinds, ", ")))
+	kinds := strings.Join(manifest.ChurnKinds, ", ")
+	switch {
+	case len(words) == 0:
+		return usage(fmt.Errorf("what? leveret churn KIND, one of %s", kinds))
+	case len(words) > 1:
+		return usage(fmt.Errorf("%d kinds, %q among them, and one run makes things of one kind: %s", len(words), words[1], kinds))
+	case !slices.Contains(manifest.ChurnKinds, words[0]):
+		return usage(fmt.Errorf("%q is none of the kinds: %s", words[0], kinds))
 	}
 	variables, err := set.FromEnvironment(os.LookupEnv)
 	if err != nil {

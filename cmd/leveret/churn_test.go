@@ -164,8 +164,8 @@ func TestChurnMistakes(t *testing.T) {
 		want string
 	}{
 		{"churn", exitUsage, "what? leveret churn KIND, one of connection, channel, queue, consumer, binding"},
-		{"churn vhost", exitUsage, "what? leveret churn KIND"},
-		{"churn queue consumer", exitUsage, "what? leveret churn KIND"},
+		{"churn vhost", exitUsage, `"vhost" is none of the kinds: connection, channel, queue, consumer, binding`},
+		{"churn queue consumer", exitUsage, `2 kinds, "consumer" among them`},
 		{"churn channel --channels 3", exitUsage, "--channels: means nothing for channel churn"},
 		{"churn channel --time 1 --warmup 2", exitUsage, "the run lasts 1 s"},
 		{"churn channel --uri amqp://127.0.0.1:1 --faults drop@3", exitUsage, "--faults works on the embedded broker only"},

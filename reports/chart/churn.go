@@ -37,7 +37,7 @@ func churnRatesSpec(r *result.Result) Spec {
 			for k := range c.Intervals {
 				in := &result.Interval{StartNS: c.Intervals[k].StartNS, EndNS: c.Intervals[k].EndNS}
 				v := math.NaN()
-				if !isShort(r, in) && !c.Unknown(&c.Intervals[k]) {
+				if !isShort(r, in) && !c.Unknown(&c.Intervals[k]) && c.Tells(&c.Intervals[k]) {
 					v = orGap(in, func(in *result.Interval) float64 { return perSecond(count(&c.Intervals[k]), in) })
 				}
 				l.points = append(l.points, Point{X: t.at(in.StartNS), Y: v}, Point{X: t.at(in.EndNS), Y: v})
@@ -162,14 +162,14 @@ func churnCaption(r *result.Result, notes ...string) []string {
 
 // churnTable has counts and percentiles of each interval and capture.
 func churnTable(r *result.Result, t timeline) *Table {
-	table := &Table{Columns: []string{"capture", "what", "from_s", "to_s", "phase", "due", "made", "failed", "undone", "p50_ms", "p95_ms", "p99_ms", "max_ms"}}
+	table := &Table{Columns: []string{"capture", "what", "from_s", "to_s", "phase", "due", "made", "failed", "undone", "undo_failed", "p50_ms", "p95_ms", "p99_ms", "max_ms"}}
 	table.Rows = func(yield func([]string) bool) {
 		for i := range r.Churn {
 			c := &r.Churn[i]
 			for k := range c.Intervals {
 				in := &c.Intervals[k]
 				row := []string{c.Capture, c.What, number(t.at(in.StartNS) / 1e9), number(t.at(in.EndNS) / 1e9), in.Phase}
-				for _, n := range []int64{in.Due, in.Made, in.Failed, in.Undone} {
+				for _, n := range []int64{in.Due, in.Made, in.Failed, in.Undone, in.UndoFailed} {
 					text := ""
 					if !c.Unknown(in) {
 						text = strconv.FormatInt(n, 10)

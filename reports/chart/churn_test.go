@@ -46,7 +46,7 @@ func TestChurnCharts(t *testing.T) {
 	for row := range rates.Table.Rows {
 		rows = append(rows, strings.Join(row, " "))
 	}
-	if want := []string{" connection 0 1 run 50 50 0 50 2 2 2 2", " connection 1 2 run 50 40 1 50 4 4 4 4"}; !slices.Equal(rows, want) {
+	if want := []string{" connection 0 1 run 50 50 0 50 0 2 2 2 2", " connection 1 2 run 50 40 1 50 0 4 4 4 4"}; !slices.Equal(rows, want) {
 		t.Errorf("%q", rows)
 	}
 	r.Churn = append(r.Churn, r.Churn[0], r.Churn[0])
