@@ -22,6 +22,9 @@ type hooks struct {
 	running  sync.WaitGroup
 	mu       sync.Mutex // guards the following
 	problems []string
+	outputs  []*hookOutput
+
+	saying sync.Mutex // one line at a time goes to standard error
 }
 
 // hookGrace is how long a command that is ended may hold its output open.
@@ -47,6 +50,9 @@ func (r *recording) startHooks() (end func() []string) {
 	return func() []string {
 		h.cancel()
 		h.running.Wait()
+		for _, o := range h.outputs {
+			o.close()
+		}
 		return h.problems
 	}
 }
@@ -61,26 +67,46 @@ func (h *hooks) run(hook options.Hook, begun time.Time) {
 		h.problem(fmt.Sprintf("--hook at %v was not run: the run was over before: %s", hook.At, command))
 		return
 	}
-	h.mark("began: " + command)
+	h.mark(h.r.plan.Clock.Now(), "began: "+command)
 	start := time.Now()
-	err := shell(h.ctx, hook.Command).Run()
-	how := "exit code 0"
+	output, err := h.execute(hook.Command)
+	ended, lasted, how := h.r.plan.Clock.Now(), time.Since(start), "exit code 0"
 	var exit *exec.ExitError
 	switch {
 	case h.ctx.Err() != nil:
 		how = "ended, as the run was over"
 		h.problem(fmt.Sprintf("--hook at %v was ended: the run was over before it: %s", hook.At, command))
 	case errors.As(err, &exit):
-		how = exit.Error() // "exit status 3", "signal: killed"
+		if how = exit.Error(); exit.Exited() { // else "signal: killed"
+			how = fmt.Sprintf("exit code %d", exit.ExitCode())
+		}
 		h.problem(fmt.Sprintf("--hook at %v failed, %s: %s", hook.At, how, command))
 	case err != nil:
 		how = "could not be run: " + err.Error()
 		h.problem(fmt.Sprintf("--hook at %v %s: %s", hook.At, how, command))
 	}
-	h.mark(fmt.Sprintf("ended after %.3f s, %s: %s", time.Since(start).Seconds(), how, command))
+	text := fmt.Sprintf("ended after %.3f s, %s: %s", lasted.Seconds(), how, command)
+	if err != nil && output != nil {
+		text = withComplaint(text, output)
+	}
+	h.mark(ended, text)
 }
 
-// shell is a command for the system's shell. With ctx it ends, and with it what it has started. Its output goes nowhere.
+// execute runs a command to its end; output may be nil where it could not be run.
+func (h *hooks) execute(command string) (output *hookOutput, err error) {
+	cmd := shell(h.ctx, command)
+	if output, err = h.attach(cmd); err != nil {
+		return nil, err
+	}
+	err = cmd.Start()
+	output.begun()
+	if err == nil {
+		err = cmd.Wait()
+	}
+	return output, err
+}
+
+// shell is a command for the system's shell. With ctx it ends, and with it what it has started.
 func shell(ctx context.Context, command string) *exec.Cmd {
 	cmd := exec.CommandContext(ctx, shellName, shellFlag, command)
 	endWhole(cmd)
@@ -88,17 +114,22 @@ func shell(ctx context.Context, command string) *exec.Cmd {
 	return cmd
 }
 
-func (h *hooks) mark(text string) {
-	clock := h.r.plan.Clock
+func (h *hooks) mark(at int64, text string) {
 	text = strings.ToValidUTF8(text, "?")
-	m := &manifest.Mark{AtNS: clock.Now(), Clock: manifest.ClockMonotonic, From: manifest.MarkFromHook, Text: text}
+	m := &manifest.Mark{AtNS: at, Clock: manifest.ClockMonotonic, From: manifest.MarkFromHook, Text: text}
 	if err := manifest.AddMark(h.r.dir, m); err != nil {
 		h.problem(err.Error())
 	}
 }
 
-func (h *hooks) problem(text string) {
+func (h *hooks) say(text string) {
+	h.saying.Lock()
+	defer h.saying.Unlock()
 	fmt.Fprintln(h.r.err, text)
+}
+
+func (h *hooks) problem(text string) {
+	h.say(text)
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.problems = append(h.problems, text)

@@ -21,7 +21,7 @@ const (
 
 func (r *Run) hookOption() *Option {
 	return &Option{Name: "hook", Arg: "'TIME: COMMAND'", Group: groupRecord, value: hooks(&r.Hooks), Redact: timeOnly,
-		Help: "run COMMAND in the system's shell TIME seconds after load has begun, such as '10: docker kill rabbit2'; when it began and ended, and its exit code, are marks in the capture; may be repeated. Passwords in URIs are left out of the marks, others are not: take them from files"}
+		Help: "run COMMAND in the system's shell TIME seconds after load has begun, such as '10: docker kill rabbit2'; when it began and ended, and its exit code, are marks in the capture, and of one that failed the first lines of what it wrote to standard error; what it writes goes to standard error, with --quiet nowhere; may be repeated. Passwords in URIs are left out of the marks, others are not: take them from files"}
 }
 
 // timeOnly leaves out what may be secret in a hook.
