@@ -82,6 +82,9 @@ type Exported struct {
 	Notes      []string
 }
 
+// rowsOfMessages are kinds of rows that captures of operations alone have none of.
+var rowsOfMessages = []string{RowsMessages, schema.Sends.String(), schema.Writes.String(), schema.Settlements.String(), schema.Deliveries.String(), schema.Acks.String()}
+
 // exportBlockRows is how many rows are handed to the writer together.
 const exportBlockRows = 4096
 
@@ -123,6 +126,9 @@ func Export(ctx context.Context, dirs []string, o Options, s Select, to export.W
 		return nil, err
 	}
 	a.progress(a.total)
+	if x.rows == 0 && slices.Contains(rowsOfMessages, s.Rows) && onlyChurn(a.captures) {
+		a.notes = append(a.notes, "this capture holds no messages; it holds churn: --rows churn")
+	}
 	return &Exported{Rows: x.rows, Incomplete: x.incomplete(), Notes: a.notes}, nil
 }
 

@@ -178,3 +178,24 @@ func TestChurnMistakes(t *testing.T) {
 		}
 	}
 }
+
+// A capture of operations has no messages: export says what it has, and compare that there is nothing to compare.
+func TestChurnIsNoRun(t *testing.T) {
+	_, _, dir := churned(t, "queue", "--rate", "100", "--operations", "5") // two steps each, on the embedded broker
+	code, stdout, stderr := invoke(t, "export", dir, "--format", "jsonl")
+	if code != exitOK || stdout != "" || !strings.Contains(stderr, "this capture holds no messages; it holds churn: --rows churn") {
+		t.Errorf("exit %d\n%s\n%s", code, stdout, stderr)
+	}
+	file := filepath.Join(t.TempDir(), "x.jsonl")
+	code, _, stderr = invoke(t, "export", dir, "--rows", "churn", "-o", file)
+	if b, err := os.ReadFile(file); code != exitOK || err != nil || strings.Count(string(b), "\n") != 10 || strings.Contains(stderr, "no messages") {
+		t.Errorf("exit %d, %v\n%s\n%s", code, err, b, stderr)
+	}
+	_, _, messages := record(t, "--pmessages", "10")
+	for _, args := range [][]string{{messages, dir}, {dir, messages}} {
+		code, stdout, stderr = invoke(t, append([]string{"compare"}, args...)...)
+		if code != exitUsage || stdout != "" || !strings.Contains(stderr, dir+" holds churn and no messages: churn captures cannot be compared") {
+			t.Errorf("compare %v: exit %d\n%s\n%s", args, code, stdout, stderr)
+		}
+	}
+}

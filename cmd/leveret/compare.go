@@ -163,6 +163,9 @@ func (l *loader) analyze(ctx context.Context, captures []string, what string, fi
 	if err != nil {
 		return nil, explained("compare", captures, err)
 	}
+	if r.OnlyChurn() { // the figures of a comparison are those of messages
+		return nil, &options.UsageError{Command: "compare", Err: fmt.Errorf("%s holds churn and no messages: churn captures cannot be compared; leveret analyze %s reports one", captures[0], captures[0])}
+	}
 	return r, nil
 }
 

@@ -32,11 +32,12 @@ func exportHelp(w io.Writer) {
 	commandHelp(w, exportCommand(), `
 Writes the rows of one run's capture, or of several captures of one run, for other programs: one
 row a message and queue with all its times and what became of it, or one row an event as it was
-recorded. Times are nanoseconds since 1970, units stand in the names of the columns, and what is
-missing is empty or null, never 0.`, `
+recorded, such as, with --rows churn, one a step of leveret churn. Times are nanoseconds since
+1970, units stand in the names of the columns, and what is missing is empty or null, never 0.`, `
   leveret export captures/run1 --where lost
   leveret export captures/run1 --output messages.parquet
-  leveret export captures/run1 --rows deliveries --format jsonl --from 10 --to 20`, set)
+  leveret export captures/run1 --rows deliveries --format jsonl --from 10 --to 20
+  leveret export captures/churn --rows churn -o steps.csv`, set)
 	fmt.Fprintln(w, "\nWhat stands in the column integrity of messages")
 	for _, m := range integrity.Meanings {
 		fmt.Fprintf(w, "  %-26s  %s\n", m.Outcome, m.Text)

@@ -9,6 +9,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/spf13/pflag"
+
 	"leveret/capture/manifest"
 )
 
@@ -53,7 +55,7 @@ func NewChurn(redactURI redactor) (*Set, *Churn) {
 		case "time":
 			o.Help = "stop beginning operations after this long; 0: no limit"
 		case "variable-rate", "ramp":
-			o.Help = "in place of --rate, operations per second: " + o.Help
+			o.Help, o.value = "in place of --rate, operations per second: "+o.Help, inOperations(o.value, "")
 		case "arrivals":
 			o.Help = "even: operations are evenly spaced; poisson: they come at random, independent of each other"
 		case "stream-queue":
@@ -97,21 +99,28 @@ func (c *Churn) loadOptions() []*Option {
 
 // operationRate is rate in the words of operations, which are always offered.
 func operationRate(p *manifest.Rate) value {
-	const otherwise = "-1: the next one begins when one of --concurrency has ended"
-	v := rate(p, nil)
+	const otherwise = "; -1: the next one begins when one of --concurrency has ended"
+	v := inOperations(rate(p, nil), otherwise)
 	plain := v.set
 	v.set = func(s string) error {
 		if f, err := strconv.ParseFloat(s, 64); err == nil && f == 0 {
-			return errors.New("0 is no rate: give operations per second, such as 100 or 0.5; " + otherwise)
+			return errors.New("0 is no rate: give operations per second, such as 100 or 0.5" + otherwise)
 		}
-		err := plain(s)
-		if errors.Is(err, errRateForm) {
-			return errors.New("must be operations per second, from 0.000001 to 1000000000, written out, such as 100 or 0.5; " + otherwise)
-		}
-		return err
+		return plain(s)
 	}
 	v.kind = "ops/s"
 	return v
+}
+
+// inOperations is a value of rates that speaks of operations.
+func inOperations(v pflag.Value, otherwise string) value {
+	return value{v.String, func(s string) error {
+		err := v.Set(s)
+		if errors.Is(err, errRateForm) {
+			return errors.New("must be operations per second, from 0.000001 to 1000000000, written out, such as 100 or 0.5" + otherwise)
+		}
+		return err
+	}, v.Type()}
 }
 
 // mostConcurrency bounds goroutines, and channels.

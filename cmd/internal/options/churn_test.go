@@ -41,6 +41,7 @@ func TestChurnMistakes(t *testing.T) {
 	for _, c := range []struct{ what, args, want string }{
 		{manifest.ChurnConnection, "--rate 0", "--rate=0: 0 is no rate: give operations per second"},
 		{manifest.ChurnConnection, "--rate 1e18", "--rate=1e18: must be operations per second, from 0.000001 to 1000000000"},
+		{manifest.ChurnConnection, "--ramp 0:1e18:5", "--ramp=0:1e18:5: must be operations per second"},
 		{manifest.ChurnConnection, "--rate 1e-9", "--rate=1e-9: must be operations per second, from 0.000001 to 1000000000"},
 		{manifest.ChurnConnection, "--lifetime 1e10", "--lifetime=1e10: must be a number of seconds from 0 to 4611686018"},
 		{manifest.ChurnConnection, "--rate 5 --ramp 0:5:1", "--rate and --ramp"},
