@@ -17,8 +17,9 @@ type Progress struct {
 	blocked atomic.Int32
 	stop    atomic.Pointer[Counts] // when publishing stopped; nil before
 
-	mu   sync.Mutex // guards the following
-	self event.Self // from the barrier on
+	mu     sync.Mutex // guards the following
+	self   event.Self // from the barrier on
+	outage Outage     // the last one
 }
 
 // Phase is where a run stands.

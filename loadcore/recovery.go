@@ -89,6 +89,7 @@ func (m *mending) lose(c *conn, why loss) bool {
 	r := &repair{mending: m, conn: c, why: why, done: manifest.Recovery{
 		Connection: int(c.number), LostNS: m.eng.clock.Now(), OpenNS: event.None, RecoveredNS: event.None, Code: int(why.code), Text: why.withRemedy(),
 	}}
+	m.eng.progress.connectionLost(r.done.LostNS, r.done.Text)
 	go func() {
 		defer m.eng.mendings.Done()
 		r.run()
@@ -227,6 +228,7 @@ func (r *repair) finish(later []lanePlan) bool {
 	r.done.RecoveredNS = r.eng.clock.Now()
 	r.eng.rec.Connection(&event.Connection{At: r.done.RecoveredNS, Connection: c.number, State: event.Recovered, Producer: event.NoLane, Consumer: event.NoLane, Text: r.done.Describe()})
 	r.eng.recovered(r.done)
+	r.eng.progress.connectionBack(r.done.RecoveredNS)
 	for _, l := range later {
 		r.startLane(l, loss{text: r.last}, r.done.LostNS)
 	}
@@ -250,6 +252,7 @@ func (r *repair) giveUp() {
 		why += ": " + r.last
 	}
 	r.eng.recovered(r.done)
+	r.eng.progress.connectionGivenUp()
 	r.eng.failed(manifest.Failure{AtNS: r.done.LostNS, Connection: r.done.Connection, Code: r.done.Code, Text: why})
 	for _, l := range r.conn.lanePlan {
 		l.end()

@@ -92,6 +92,7 @@ func (p *drawing) draw(now time.Time) {
 	}
 	// One column and one row stay free: a full line would have some terminals go on to the next one, and the cursor waits
 	// below the panel.
+	p.watch.said.say(p.out, now, p.watch.plan.Progress.Outage()) // above the panel
 	width, height := terminalSize(p.out.file)
 	width, height = width-1, height-1
 	lines := p.watch.view(now).lines(width, height, p.ascii)

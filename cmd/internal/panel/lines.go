@@ -59,13 +59,21 @@ func (l *lineWriter) show(now time.Time, c loadcore.Counts) {
 		fmt.Fprintf(&b, "  %d of %d connections open", c.Connections, c.Planned)
 	}
 	if c.InDoubt > 0 {
-		fmt.Fprintf(&b, "  in doubt %s", result.Group(c.InDoubt))
+		fmt.Fprintf(&b, "  %s in doubt", wereText(c.InDoubt))
 	}
 	if name := phaseNames[c.Phase]; name != "" {
 		b.WriteString("  " + name)
 	}
 	l.previous = m
 	fmt.Fprintln(l.out, b.String())
+}
+
+// wereText: what was in doubt may have been sent again, and answered.
+func wereText(n int64) string {
+	if n == 1 {
+		return "1 was"
+	}
+	return result.Group(n) + " were"
 }
 
 // latencyWords: "p50 480 us p99 3.40 ms max 12.0 ms". Lines go into files that people open with anything: they are ASCII.

@@ -42,13 +42,19 @@ func Show(r Run, out io.Writer, noColor bool) (stop func(*manifest.Outcome)) {
 		line := lineWriter{Run: r, plan: newPlan(r.Plan), out: out}
 		ticker := time.NewTicker(r.Interval)
 		defer ticker.Stop()
+		looks := time.NewTicker(outagesLook)
+		defer looks.Stop()
+		var said outages
 		for {
 			select {
 			case o := <-done:
+				said.say(out, time.Now(), r.Plan.Progress.Outage())
 				line.end(o)
 				return
 			case <-ticker.C: // it sends when it should have: the clock is read anew
 				line.show(time.Now(), r.Plan.Progress.Snapshot())
+			case <-looks.C:
+				said.say(out, time.Now(), r.Plan.Progress.Outage())
 			}
 		}
 	}()

@@ -31,6 +31,8 @@ type watch struct {
 	looked   int     // how often, since the last mark
 	blockSum float64 // sum of the means over the intervals
 
+	said outages // of lost connections
+
 	failures int64
 	known    int // failures that were taken over
 	errors   []failureGroup
