@@ -218,7 +218,7 @@ func (p *page) churnIntervals(r *result.Result, c *result.Churn) {
 	decimals := offsetDecimals(r, spans)
 	for i := range stretches {
 		s := &stretches[i]
-		unknown := c.RowsMissing && s.due+s.made+s.failed+s.undone+s.undoFailed == 0
+		unknown := c.RowsMissing && s.due+s.made+s.failed+s.undone == 0
 		from, to := offset(r.Config.StartedNS, s.from, decimals), offset(r.Config.StartedNS, s.to, decimals)
 		if from == to {
 			continue // too short to be told

@@ -100,7 +100,7 @@ func DescribeFailure(step, outcome string) (became, why string) {
 
 // Unknown tells whether the record says nothing of an interval: it has no row of it, and rows are missing.
 func (c *Churn) Unknown(in *ChurnInterval) bool {
-	return c.RowsMissing && in.Due+in.Made+in.Failed+in.Undone+in.UndoFailed == 0
+	return c.RowsMissing && in.Due+in.Made+in.Failed+in.Undone == 0
 }
 
 // Latency is the one that stands for the operations: response latency, in closed loop service latency. from names it.
