@@ -404,8 +404,10 @@ func TestSharedDriveReservesOnlyOnce(t *testing.T) {
 	p := e.producers[0]
 	s := &scheduler{eng: e}
 	p.shared, p.credit = s, 3
-	s.send(p, 2)
-	s.send(p, 2)
+	for range 2 {
+		s.send(p, 2)
+		s.helpers.Wait()
+	}
 	if rec.reserved != 1 || p.credit != 0 {
 		t.Errorf("%d more messages reserved, %d left, of 4 sent with room for 3", rec.reserved, p.credit)
 	}

@@ -36,7 +36,8 @@ type producer struct {
 	parked atomic.Bool   // waits for the window, or for channel.flow
 	halted atomic.Bool   // its channel or connection is gone, or it is told to stop at once
 	recoverable
-	paused atomic.Bool // by channel.flow
+	paused    atomic.Bool // by channel.flow
+	exhausted bool        // it has ended, and there is no further sequence
 
 	confirms confirms
 	count    producerCount
@@ -76,10 +77,13 @@ func (p *producer) publish() {
 			break
 		}
 	}
+	p.own.Lock()
+	defer p.own.Unlock()
 	p.commitTail()
 	if p.timed && !p.ended.Load() {
 		p.recordNotSent()
 	}
+	p.exhausted = p.seq > event.MaxSequence
 }
 
 // take decides how many messages go out now, waiting as long as there are none; 0 ends the producer. For a timed producer

@@ -1,6 +1,9 @@
 package loadcore
 
-import "sync/atomic"
+import (
+	"sync"
+	"sync/atomic"
+)
 
 // recoverable is what recovery has to do with a producer.
 //
@@ -13,6 +16,7 @@ type recoverable struct {
 	cuts   atomic.Uint32
 	aside  atomic.Uint32 // the last of cuts that it stands aside for
 	mends  bool          // guarded by mending.mu: it is being recovered
+	own    sync.Mutex    // held by who recovers it, and by who ends it: one that stands aside may be told to end meanwhile
 	streak streak        // of the goroutine that recovers the lane by itself
 
 	credit  int      // messages that room in the record was reserved for, and that were put back

@@ -103,6 +103,8 @@ func (m *mending) settleLane(done *manifest.Recovery, l lanePlan) {
 		for !p.standsAside() { // a write call has failed by now, and a wait for the recorder is bounded
 			time.Sleep(asideLook)
 		}
+		p.own.Lock()
+		defer p.own.Unlock()
 		done.InDoubt += int64(p.abandon(m.eng.clock.Now()))
 		return
 	}
@@ -122,12 +124,17 @@ func (m *mending) restoreLane(ctx context.Context, done *manifest.Recovery, l la
 		return err
 	}
 	if p := l.producer; p != nil {
-		if err := p.prepare(ctx); err != nil {
+		p.own.Lock()
+		err := p.prepare(ctx)
+		p.own.Unlock()
+		if err != nil {
 			return fmt.Errorf("producer %d: %w", p.index, err)
 		}
 		if err := m.awaitQueues(ctx, p); err != nil {
 			return err
 		}
+		p.own.Lock()
+		defer p.own.Unlock()
 		n, err := p.republish(ctx)
 		done.Republished += int64(n)
 		return err

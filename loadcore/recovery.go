@@ -165,7 +165,9 @@ func (r *repair) open(ctx context.Context) bool {
 		return nil
 	})
 	if err != nil {
-		r.last = err.Error()
+		if r.last == "" || ctx.Err() == nil { // one that was cut short as time was over says less than the one before
+			r.last = err.Error()
+		}
 		return false
 	}
 	r.done.Endpoint, r.done.OpenNS = c.endpoint.String(), e.clock.Now()

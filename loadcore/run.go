@@ -187,7 +187,7 @@ func (r *run) begin() {
 func (e *engine) published(p *producer) {
 	p.seen.begin(waitNoMore, e.clock.Now())
 	p.done.Store(true)
-	if p.seq > event.MaxSequence {
+	if p.exhausted {
 		e.producerFailed(p, fmt.Sprintf("the sequence of a producer ends after %d messages", uint64(event.MaxSequence)+1))
 	}
 	if e.publishers.Add(-1) == 0 {

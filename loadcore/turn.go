@@ -4,6 +4,8 @@ import (
 	"container/heap"
 	"math"
 	"sync/atomic"
+
+	"leveret/capture/event"
 )
 
 // What the shared drive does for a producer: data plane. A turn is what publish does in a goroutine of its own, as far as it
@@ -130,12 +132,24 @@ func (s *scheduler) lend(p *producer, do func()) {
 // finish ends a producer, once what it could not send is recorded.
 func (s *scheduler) finish(p *producer) {
 	s.forget(p)
+	if !p.own.TryLock() { // its turn comes again when it is mended
+		s.lend(p, func() {
+			p.own.Lock()
+			p.own.Unlock()
+		})
+		return
+	}
+	defer p.own.Unlock()
 	p.commitTail()
 	if p.timed && !p.ended.Load() && !p.accounted && p.sched.due < s.eng.end.Load() && p.seq < p.limit {
 		p.accounted = true
-		s.lend(p, p.recordNotSent)
+		s.lend(p, func() {
+			p.own.Lock()
+			defer p.own.Unlock()
+			p.recordNotSent()
+		})
 		return
 	}
-	p.over = true
+	p.over, p.exhausted = true, p.seq > event.MaxSequence
 	s.eng.published(p)
 }
