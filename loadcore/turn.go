@@ -135,6 +135,7 @@ func (s *scheduler) finish(p *producer) {
 	if !p.own.TryLock() { // its turn comes again when it is mended
 		s.lend(p, func() {
 			p.own.Lock()
+			//lint:ignore SA2001 it only waits
 			p.own.Unlock()
 		})
 		return
