@@ -122,7 +122,8 @@ type handshake struct {
 	ep    *Endpoint
 	o     ConnectOptions
 	stage Stage
-	buf   []byte // read and not taken yet
+	buf   []byte     // read and not taken yet
+	chunk [4096]byte // of one read
 }
 
 // handshakeFrameMax bounds the frames in front of tune: RabbitMQ's own limit for them is 4096, others send more.
@@ -238,9 +239,8 @@ func (h *handshake) receive() (wire.Method, error) {
 }
 
 func (h *handshake) fill() error {
-	chunk := make([]byte, 4096)
-	n, err := h.link.sock.Read(chunk)
-	h.buf = append(h.buf, chunk[:n]...)
+	n, err := h.link.sock.Read(h.chunk[:])
+	h.buf = append(h.buf, h.chunk[:n]...)
 	if n > 0 {
 		return nil
 	}
