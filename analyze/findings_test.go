@@ -2,6 +2,7 @@ package analyze
 
 import (
 	"fmt"
+	"math"
 	"strings"
 	"testing"
 
@@ -484,6 +485,49 @@ func TestCancelledConsumerIsNamedBeforeRules(t *testing.T) {
 		cancelled, limit := strings.Index(text, "the broker cancelled a consumer of it 0.500 s after the start, as it does when a queue is deleted; else"), strings.Index(text, "x-max-length=10")
 		if limit < 0 || x.want != (cancelled >= 0) || cancelled > limit {
 			t.Errorf("%s: %s", x.queue, text)
+		}
+	}
+}
+
+// Twenty messages without confirms in a second, and the broker has them all after four: it took five a second.
+func TestArrivedLate(t *testing.T) {
+	for _, x := range []struct {
+		arrived int64 // milliseconds after the start
+		confirm int
+		rate    float64
+		late    bool
+	}{{4000, 0, 5, true}, {2000, 0, 10, true}, {1999, 0, 20 / 1.999, false}, {4000, 100, 0, false}, {0, 0, 0, false}} {
+		m := plan(1, 0)
+		m.Producers[0].Confirm = x.confirm
+		m.Outcome.DrainEndNS = epoch + 5000*ms
+		if x.arrived > 0 {
+			m.Outcome.ArrivedNS = ptr(epoch + x.arrived*ms)
+		}
+		m.Outcome.Queues[0].Ready = ptr(int64(20))
+		r := record(t, m)
+		r.send(0, 0, 20, 0)
+		if x.confirm > 0 {
+			r.ack(0, 0, 20, ms)
+		}
+		got := analyzed(t, r.close())
+		codes := []string{"nothing_to_judge"}
+		if x.late {
+			codes = append(codes, "arrived_late")
+		}
+		checkVerdict(t, got, result.Inconclusive, codes...)
+		if x.rate == 0 {
+			if got.Rates.Arrived != nil || got.Rates.ArrivedNS != nil {
+				t.Errorf("%+v: %v in %v", x, *got.Rates.Arrived, *got.Rates.ArrivedNS)
+			}
+			continue
+		}
+		if math.Abs(*got.Rates.Arrived-x.rate) > 1e-9 || *got.Rates.ArrivedNS != x.arrived*ms {
+			t.Errorf("%+v: %v in %v", x, *got.Rates.Arrived, *got.Rates.ArrivedNS)
+		}
+		if x.rate == 5 {
+			if text := finding(t, got, "arrived_late").Text; !strings.Contains(text, "only 3.000 s after publishing stopped") || !strings.Contains(text, "5 a second") {
+				t.Error(text)
+			}
 		}
 	}
 }

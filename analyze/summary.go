@@ -194,6 +194,9 @@ func (a *analysis) rates() result.Rates {
 			r.Committed = perSecond(in.committed, span)
 		}
 	}
+	if whole := a.window.start == a.window.runStart && a.window.stop == a.window.runStop; whole && a.facts.ArrivedNS != nil {
+		r.ArrivedNS, r.Arrived = a.facts.ArrivedNS, perSecond(in.sent+drain.sent, *a.facts.ArrivedNS)
+	}
 	if consumes {
 		r.Received = perSecond(in.received, span)
 		if _, last := extent(a.captures, schema.Deliveries); publishes && last-a.window.runStop >= leastDrainNS && drain.received >= leastDrained {
@@ -202,6 +205,28 @@ func (a *analysis) rates() result.Rates {
 		}
 	}
 	return r
+}
+
+// arrivedNS is how long after the start it was proved that the broker had taken all that was published; nil where messages had
+// confirms, and where that was not proved.
+func (a *analysis) arrivedNS() *int64 {
+	if a.confirms() || a.transacts() {
+		return nil
+	}
+	last := int64(0)
+	for _, c := range a.captures {
+		switch o := c.outcome(); {
+		case !c.publishes():
+		case o == nil || o.ArrivedNS == nil:
+			return nil
+		default:
+			last = max(last, *o.ArrivedNS-a.window.runStart)
+		}
+	}
+	if last <= 0 {
+		return nil
+	}
+	return &last
 }
 
 func (a *analysis) confirms() bool {

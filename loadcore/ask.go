@@ -3,7 +3,9 @@ package loadcore
 import (
 	"context"
 	"errors"
+	"maps"
 	"slices"
+	"sync/atomic"
 	"time"
 
 	"leveret/capture/event"
@@ -22,71 +24,87 @@ func askQueue(ctx context.Context, ch *channel, name string) (ready, consumers i
 	return int64(ok.MessageCount), int64(ok.ConsumerCount), nil
 }
 
-// askRemaining asks once more what is ready in each queue, on a channel of its own: one that does not exist costs that
-// channel and no lane. Queues that the run declared to vanish with their last consumer keep the answer of the
-// last round.
+// askRemaining asks once more what is ready in each queue, and those that nobody consumes and that have not counted all that was
+// sent to them again (rule 3), in half of the time that is left: the other half is for closing. Not asked are those that told it
+// behind the last message, and those that the run declared to vanish with their last consumer, of which the last round counts.
 func (r *run) askRemaining(ctx context.Context, queues []*drainQueue) {
-	var short []*drainQueue
-	for _, q := range queues {
-		if q.spec.AutoDelete && q.spec.Declare && len(q.consumers) > 0 {
-			continue
-		}
-		ready, err := r.askApart(ctx, q)
-		if err == nil {
-			q.ready.Store(ready)
-		} else if errors.Is(err, context.DeadlineExceeded) {
-			return
-		}
-		if err == nil && q.short() {
-			short = append(short, q)
-		}
-	}
-	r.askAgain(ctx, short)
-}
-
-// arrivalPatience is how long the count of a queue may stand still before what it lacks is taken as not coming.
-const arrivalPatience = time.Second
-
-// askAgain repeats the question to queues that nobody consumes and that have not counted all that was sent to them: rule 3. It
-// takes half of the time that is left at most; the other half is for closing.
-func (r *run) askAgain(ctx context.Context, queues []*drainQueue) {
 	end, _ := ctx.Deadline()
 	ctx, cancel := context.WithTimeout(ctx, time.Until(end)/2)
 	defer cancel()
+	queues = slices.DeleteFunc(slices.Clone(queues), func(q *drainQueue) bool {
+		return q.counted() || q.spec.AutoDelete && q.spec.Declare && len(q.consumers) > 0
+	})
 	for changed := time.Now(); len(queues) > 0 && time.Since(changed) < arrivalPatience; {
+		if r.askQueues(ctx, queues) {
+			changed = time.Now()
+		}
+		if queues = slices.DeleteFunc(queues, func(q *drainQueue) bool { return q.refused != nil || !q.short() }); len(queues) == 0 {
+			return
+		}
 		select {
 		case <-time.After(arrivalPatience / 20):
 		case <-ctx.Done():
 			return
 		}
-		queues = slices.DeleteFunc(queues, func(q *drainQueue) bool {
-			ready, err := r.askApart(ctx, q)
-			if err != nil {
-				return true
-			}
-			if q.ready.Swap(ready) != ready {
-				changed = time.Now()
-			}
-			return !q.short()
-		})
 	}
 }
 
-// askApart asks on the spare channel of any connection that is still usable and has one. A broker that has blocked a
-// connection does not read what is asked on it, and an exclusive queue can be asked for on its own connection only.
-func (r *run) askApart(ctx context.Context, q *drainQueue) (int64, error) {
+// arrivalPatience is how long the count of a queue may stand still before what it lacks is taken as not coming.
+const arrivalPatience = time.Second
+
+// askQueues asks all of the queues on channels of their own: a queue that does not exist costs that channel and no lane. It
+// reports whether one of them told something else than before.
+func (r *run) askQueues(ctx context.Context, queues []*drainQueue) (changed bool) {
+	var free []*conn
 	for _, c := range r.connections() {
-		if q.owner != nil && q.owner != c || !c.opened.Load() || !c.usable() || c.current() == event.Blocked || !c.hasSpare() {
-			continue
+		if len(free) < askAtOnce && c.answersApart() {
+			free = append(free, c)
 		}
-		ch, err := c.spare(ctx)
-		if err != nil {
-			return 0, err
-		}
-		ready, _, err := askQueue(ctx, ch, r.queueName(q.index))
-		return ready, err
 	}
-	return 0, errors.New("no connection is left to ask on")
+	by := map[*conn][]*drainQueue{}
+	for i, q := range queues {
+		switch {
+		case q.owner != nil:
+			by[q.owner] = append(by[q.owner], q)
+		case len(free) > 0:
+			by[free[i%len(free)]] = append(by[free[i%len(free)]], q)
+		default:
+			q.refused = errNoneToAsk
+		}
+	}
+	conns := slices.Collect(maps.Keys(by))
+	var news atomic.Bool
+	forEach(len(conns), askAtOnce, func(i int) error {
+		for _, q := range by[conns[i]] {
+			var ready int64
+			if ready, q.refused = r.askApart(ctx, conns[i], q); q.refused == nil && q.ready.Swap(ready) != ready {
+				news.Store(true)
+			}
+		}
+		return nil
+	})
+	return news.Load()
+}
+
+var errNoneToAsk = errors.New("no connection is left to ask on")
+
+// answersApart reports whether the connection can be asked beside its lanes. A broker that has blocked it does not read what is
+// asked on it.
+func (c *conn) answersApart() bool {
+	return c.opened.Load() && c.usable() && c.current() != event.Blocked && c.hasSpare()
+}
+
+// askApart asks on the spare channel of a connection. It is for one goroutine at a time.
+func (r *run) askApart(ctx context.Context, c *conn, q *drainQueue) (int64, error) {
+	if !c.answersApart() {
+		return 0, errNoneToAsk
+	}
+	ch, err := c.spare(ctx)
+	if err != nil {
+		return 0, err
+	}
+	ready, _, err := askQueue(ctx, ch, r.queueName(q.index))
+	return ready, err
 }
 
 // hasSpare: not where the lanes take all channels that the broker allows.

@@ -57,16 +57,10 @@ func (e *engine) close() {
 	})
 }
 
-// mostUnanswered bounds what is said of an end that the broker does not answer.
-const mostUnanswered = 20
-
-// leftUnanswered notes what a connection was asked for at its end, and did not answer in time.
-func (c *conn) leftUnanswered(text string) {
-	e := c.eng
+// leftUnanswered notes what a connection or consumer was asked for at its end, and did not answer in time.
+func (e *engine) leftUnanswered(what string, number int, text string) {
 	e.mu.Lock()
-	if len(e.unanswered) < mostUnanswered {
-		e.unanswered = append(e.unanswered, fmt.Sprintf("connection %d: %s", c.number, text))
-	}
+	e.unanswered.add(what, number, text)
 	e.mu.Unlock()
 }
 
@@ -77,7 +71,7 @@ func (c *conn) close(ctx context.Context) {
 		for i := 1; i < len(c.lanes); i++ {
 			if ch := c.lane(i); ch != nil && ch.producer == nil && !ch.isGone() {
 				if err := ch.close(ctx); isTimeout(err) {
-					c.leftUnanswered(err.Error())
+					c.eng.leftUnanswered("connection", int(c.number), err.Error())
 				}
 			}
 		}
@@ -94,7 +88,7 @@ func (c *conn) close(ctx context.Context) {
 			if blocked {
 				err = fmt.Errorf("%w: the broker has blocked the connection", err)
 			}
-			c.leftUnanswered(err.Error())
+			c.eng.leftUnanswered("connection", int(c.number), err.Error())
 		}
 		c.fail(loss{text: err.Error()})
 	}

@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -65,7 +67,8 @@ func (e *engine) connect(ctx context.Context) error {
 		return nil
 	}))
 	if ctx.Err() == nil {
-		forEach(len(e.plan.Topology.Queues), openAtOnce, once(func(i int) error { return e.declareExclusive(ctx, i) }))
+		exclusive := slices.Sorted(maps.Keys(e.exclusive))
+		forEach(len(exclusive), openAtOnce, once(func(i int) error { return e.declareExclusive(ctx, exclusive[i]) }))
 	}
 	if ctx.Err() == nil {
 		forEach(len(e.consumers), openAtOnce, once(func(i int) error {

@@ -2,7 +2,6 @@ package loadcore
 
 import (
 	"context"
-	"fmt"
 	"slices"
 	"strings"
 	"sync/atomic"
@@ -42,11 +41,13 @@ const (
 // drain empties the queues as far as that can be had, cancels the consumers, and asks what was left.
 func (r *run) drain() {
 	ctx := r.draining
-	notes := r.confirmNotes()
-	if err := r.proveArrived(ctx); err != nil {
-		notes = append(notes, strings.ReplaceAll(err.Error(), "\n", "; ")) // of several producers
+	queues := r.drainQueues()
+	notes := append(r.confirmNotes(), r.proveArrived(ctx, queues)...)
+	if len(notes) > 0 || r.cut.Load() {
+		for _, q := range queues {
+			q.slow = true
+		}
 	}
-	queues := r.drainQueues(len(notes) > 0 || r.cut.Load())
 	for _, s := range r.consumers {
 		s.flushAcks.Store(true)
 	}
@@ -61,10 +62,11 @@ func (r *run) drain() {
 	r.askRemaining(last, queues)
 	r.outcome.Drained = len(notes) == 0
 	late := false // a queue for which the time was too short
+	var open []string
 	for _, q := range queues {
 		if len(q.consumers) > 0 && !q.proved {
 			r.outcome.Drained = false
-			notes = append(notes, q.note(r.plan.DrainTimeout))
+			open = append(open, q.note(r.plan.DrainTimeout))
 			late = late || q.gaveUp == ""
 		}
 		end := manifest.QueueEnd{Queue: q.index, Consumed: len(q.consumers) > 0, Drained: q.proved}
@@ -73,6 +75,7 @@ func (r *run) drain() {
 		}
 		r.outcome.Queues = append(r.outcome.Queues, end)
 	}
+	notes = append(notes, first(open, mostSayings)...)
 	if late && ctx.Err() != nil {
 		notes = append(notes, "--drain-timeout gives it more time, --rate or --confirm less to drain")
 	}
@@ -107,11 +110,14 @@ func (r *run) readOut(last context.Context, queues []*drainQueue) {
 }
 
 // drainQueues lists all queues of the topology with their consumers.
-func (r *run) drainQueues(unproven bool) []*drainQueue {
+func (r *run) drainQueues() []*drainQueue {
 	queues := make([]*drainQueue, len(r.plan.Topology.Queues))
-	for i := range queues {
+	for i, f := range r.feeds() {
 		spec := &r.plan.Topology.Queues[i]
-		q := &drainQueue{index: i, spec: spec, expected: r.expected(i), slow: unproven || r.lags(i), owner: r.ownerOf(spec, i)}
+		q := &drainQueue{index: i, spec: spec, expected: f.expected, slow: f.lags(spec)}
+		if owner := r.ownerOf(i); owner >= 0 {
+			q.owner = r.conn(owner)
+		}
 		q.ready.Store(-1)
 		queues[i] = q
 	}
@@ -136,50 +142,8 @@ const stream = "stream"
 
 // lags tells whether the queue's own word may come before what is on its way to it: rule 3. A queue that is used as it is may
 // be of any type.
-func (r *run) lags(queue int) bool {
-	if q := &r.plan.Topology.Queues[queue]; !q.Declare || q.Type == "quorum" || q.Type == stream {
-		return true
-	}
-	return slices.ContainsFunc(r.producers, func(p *producer) bool {
-		return p.win == nil && p.tx == nil && slices.ContainsFunc(r.routesOf(p), func(route manifest.Route) bool {
-			return !route.Known || slices.Contains(route.Queues, queue)
-		})
-	})
-}
-
-// expected counts the deliveries of a queue that began empty and whose producers are all known.
-func (r *run) expected(queue int) int64 {
-	if ready := r.plan.Topology.Queues[queue].ReadyAtStart; ready == nil || *ready != 0 {
-		return -1
-	}
-	if r.cut.Load() { // what was in doubt may have come or not
-		return -1
-	}
-	n := int64(0)
-	for _, p := range r.producers {
-		routes := r.routesOf(p)
-		reaching := 0 // of its routes, how many lead to the queue
-		for _, route := range routes {
-			if !route.Known {
-				return -1
-			}
-			if slices.Contains(route.Queues, queue) {
-				reaching++
-			}
-		}
-		switch {
-		case reaching == 0:
-		case reaching < len(routes):
-			return -1
-		case p.win != nil:
-			n += p.count.confirmed.Load() - p.count.returned.Load()
-		case p.tx != nil:
-			n += p.count.committed.Load() - p.count.returned.Load()
-		default:
-			n += p.count.sent.Load()
-		}
-	}
-	return n
+func (f feed) lags(q *manifest.Queue) bool {
+	return !q.Declare || q.Type == "quorum" || q.Type == stream || f.unconfirmed
 }
 
 // rounds repeats rule 2 until every queue is proved or given up, or the drain's time is over. A run without producers has
@@ -260,8 +224,8 @@ func (r *run) round(ctx context.Context, q *drainQueue) {
 // whether it is deleted with the last of them, as the plan has it; one that the run declared is not asked.
 func (r *run) stays(ctx context.Context, q *drainQueue) bool {
 	if !q.spec.Declare && !q.stayed {
-		_, err := r.askApart(ctx, q)
-		q.stayed = err == nil
+		r.askQueues(ctx, []*drainQueue{q})
+		q.stayed = q.refused == nil
 	}
 	return q.stayed
 }
@@ -349,7 +313,7 @@ func (r *run) cancelConsumers(ctx context.Context) {
 	forEach(len(r.consumers), askAtOnce, func(i int) error {
 		s := r.consumers[i]
 		if err := r.cancel(ctx, s); isTimeout(err) { // another error: the channel is gone
-			s.current.Load().conn.leftUnanswered(fmt.Sprintf("consumer %d: %v", s.index, err))
+			s.eng.leftUnanswered("consumer", int(s.index), err.Error())
 		}
 		return nil
 	})

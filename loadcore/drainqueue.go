@@ -26,7 +26,13 @@ type drainQueue struct {
 	leaving    bool // a consumer that has reached its limit waits for its cancel-ok
 	stayed     bool // it was there when its consumers had left
 	proved     bool
+	refused    error  // why it did not answer when it was asked what is left
 	gaveUp     string // why it cannot be drained
+}
+
+// counted reports whether a queue that nobody consumes has told of all that was sent to it.
+func (q *drainQueue) counted() bool {
+	return len(q.consumers) == 0 && q.spec.Type != stream && q.expected > 0 && q.ready.Load() >= q.expected
 }
 
 // short reports whether a queue that nobody consumes counts less than what was sent to it, and may not have got to it yet.

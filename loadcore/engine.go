@@ -22,8 +22,9 @@ type engine struct {
 	pacer    *pacer
 	progress *Progress
 
-	bodies     []pooledBody           // of producers with PooledBodies
-	conns      []atomic.Pointer[conn] // by number; another one where a connection was opened again
+	bodies     []pooledBody            // of producers with PooledBodies
+	exclusive  map[int]*exclusiveQueue // by queue
+	conns      []atomic.Pointer[conn]  // by number; another one where a connection was opened again
 	schedulers []*scheduler
 	producers  []*producer
 	consumers  []*consumer
@@ -71,13 +72,13 @@ type engine struct {
 	recoveries []manifest.Recovery
 	reason     string
 	fatal      error // the recorder's
-	unanswered []string
+	unanswered sayings
 }
 
 func newEngine(plan *Plan, rec Recorder) *engine {
 	e := &engine{plan: plan, clock: plan.Clock, rec: rec, progress: plan.Progress, changed: make(chan struct{}, 1)}
 	e.end.Store(math.MaxInt64)
-	e.bodies = poolBodies(plan.Bodies)
+	e.bodies, e.exclusive = poolBodies(plan.Bodies), plan.exclusiveQueues()
 	e.publishing, e.stopPublishing = context.WithCancel(context.Background())
 	e.recovering, e.stopMending = context.WithCancel(context.Background())
 	e.draining, e.stopDraining = context.WithCancel(context.Background())

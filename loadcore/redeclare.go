@@ -160,12 +160,7 @@ func (m *mending) awaitQueues(ctx context.Context, p *producer) error {
 	e := m.eng
 	for _, route := range e.plan.Topology.Routes[p.spec.Route:][:max(p.spec.Routes, 1)] {
 		for _, queue := range route.Queues {
-			owner := -1
-			for _, s := range e.consumers {
-				if e.plan.Topology.Queues[queue].Exclusive && slices.Contains(s.spec.Queues, queue) {
-					owner = s.spec.Connection
-				}
-			}
+			owner := e.ownerOf(queue)
 			for owner >= 0 && owner != p.spec.Connection && e.mending[owner].isBusy() {
 				select {
 				case <-time.After(10 * asideLook):

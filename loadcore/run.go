@@ -261,7 +261,7 @@ func (r *run) summarize() {
 	o := r.outcome
 	r.mu.Lock()
 	r.describeLosses()
-	o.Unanswered = r.unanswered
+	o.Unanswered = r.unanswered.list()
 	o.StopReason, o.Failures, o.Recoveries = r.reason, r.failures, r.recoveries
 	r.mu.Unlock()
 	if o.StopReason == StopSent {
@@ -292,15 +292,14 @@ func (r *run) summarize() {
 
 // unackedAtStop is what the consumers never acked, by queue. For after all readers have ended.
 func (r *run) unackedAtStop() {
-	for i := range r.outcome.Queues {
-		q := &r.outcome.Queues[i]
-		for _, s := range r.consumers {
-			for k := range s.queues {
-				if int(s.queues[k].queue) == q.Queue {
-					q.UnackedAtStop += s.unacked(k)
-					q.UnworkedAtStop += s.unworked(k)
-				}
-			}
+	if len(r.outcome.Queues) == 0 {
+		return
+	}
+	for _, s := range r.consumers {
+		for k := range s.queues {
+			q := &r.outcome.Queues[s.queues[k].queue]
+			q.UnackedAtStop += s.unacked(k)
+			q.UnworkedAtStop += s.unworked(k)
 		}
 	}
 }

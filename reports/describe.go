@@ -136,7 +136,7 @@ var countWords = []definition{
 }
 
 var figureWords = []definition{
-	{"rates", "sent and received are counted over the same window; what was received after publishing stopped has a rate of its own, the drain's"},
+	{"rates", "sent and received are counted over the same window; what was received after publishing stopped has a rate of its own, the drain's. Without confirms a message is sent once it is written to the socket: arrived is what was sent over the time until the broker was proved to have taken all of it"},
 	{"service", "latency from when a message was sent (the clock read just before the write that carries its first byte)"},
 	{"response", "latency from when the schedule wanted the message sent, whether or not it could be: a stall of the broker shows in it"},
 	{"percentiles", "exact: the value at rank ceil(p N / 100) of all N messages of the window, answered or not; nothing is sampled or averaged"},

@@ -73,7 +73,7 @@ func plain(r *result.Result) *result.Result {
 	c.Config.Exchanges = listed(c.Config.Exchanges)
 	c.Config.RoutingKeys = listed(c.Config.RoutingKeys)
 	c.Config.RateTotal = finite(c.Config.RateTotal)
-	for _, p := range []**float64{&c.Rates.Sent, &c.Rates.Republished, &c.Rates.Confirmed, &c.Rates.Committed, &c.Rates.Received, &c.Rates.SentBytes, &c.Rates.Drain} {
+	for _, p := range []**float64{&c.Rates.Sent, &c.Rates.Republished, &c.Rates.Confirmed, &c.Rates.Committed, &c.Rates.Received, &c.Rates.SentBytes, &c.Rates.Arrived, &c.Rates.Drain} {
 		*p = finite(*p)
 	}
 	if c.Calibration != nil {

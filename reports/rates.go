@@ -34,6 +34,8 @@ func (p *page) rates(r *result.Result) {
 			text += ", " + bytesPerSecond(*r.Rates.SentBytes) + " of bodies"
 		case l.name == "republished":
 			text += ": copies of messages in doubt, which are in none of the other rates of publishing"
+		case l.name == "arrived" && r.Rates.ArrivedNS != nil:
+			text += " over " + duration(float64(*r.Rates.ArrivedNS), p.ascii) + ", until it was proved that the broker had taken all that was sent"
 		case l.name == "drain" && r.Rates.DrainNS != nil:
 			text += " received over " + duration(float64(*r.Rates.DrainNS), p.ascii) + " after publishing stopped"
 		}
@@ -92,6 +94,9 @@ func rateLines(r *result.Result) []rateLine {
 		} else {
 			lines = slices.Insert(lines, 2, commits)
 		}
+	}
+	if r.Rates.Arrived != nil {
+		lines = slices.Insert(lines, 1, rateLine{"arrived", r.Rates.Arrived, ""})
 	}
 	if again := r.Rates.Republished; again != nil {
 		lines = slices.Insert(lines, 1, rateLine{"republished", again, ""})

@@ -3,7 +3,7 @@
 //	assertion  = figure operator number [unit]
 //	figure     = count | "rate(" rate ")" | measure "(" latency ")"
 //	count      = a count by its name in JSON: sent, lost, duplicates, ...
-//	rate       = sent | confirmed | committed | received | drain              messages per second
+//	rate       = sent | arrived | confirmed | committed | received | drain              messages per second
 //	measure    = "p" percent | "min" | "mean" | "max" | "stddev"              percent above 0, at most 100: p50, p99.9
 //	latency    = ( confirm | delivery | commit ) "." ( service | response ) | ack
 //	operator   = < | <= | > | >= | == | !=
@@ -188,7 +188,7 @@ func (p *parser) function(a *Assertion, name string, at int) error {
 	if name == "rate" {
 		of, begin := p.word("")
 		if _, ok := rates[of]; !ok {
-			return p.fail(begin, "there is a rate of sent, confirmed, committed, received and drain")
+			return p.fail(begin, "there is a rate of sent, arrived, confirmed, committed, received and drain")
 		}
 		a.measure, a.of = rate, of
 		return nil

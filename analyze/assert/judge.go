@@ -31,6 +31,7 @@ var sortedCounts = func() (names []string) {
 
 var rates = map[string]func(*result.Rates) *float64{
 	"sent":      func(r *result.Rates) *float64 { return r.Sent },
+	"arrived":   func(r *result.Rates) *float64 { return r.Arrived },
 	"confirmed": func(r *result.Rates) *float64 { return r.Confirmed },
 	"committed": func(r *result.Rates) *float64 { return r.Committed },
 	"received":  func(r *result.Rates) *float64 { return r.Received },
@@ -123,6 +124,10 @@ func whyNoRate(r *result.Result, of string) string {
 		why = "too little was received after publishing stopped"
 	case of != "received" && r.Config.Producers == 0:
 		why = "no producers in this run"
+	case of == "arrived" && (r.Config.Confirm > 0 || r.Config.PublishTxSize > 0):
+		why = "messages had confirms, which tell the same"
+	case of == "arrived":
+		why = "it was not proved that the broker had taken all that was sent"
 	case of == "confirmed" && r.Config.Confirm == 0:
 		why = "confirms were off"
 	case of == "committed" && r.Config.PublishTxSize == 0:

@@ -104,7 +104,7 @@ func (s *resampling) figures(all []*assert.Figure) []replicated {
 		switch {
 		case s.why != "":
 			out[i].why = s.why
-		case perSecond && name != "drain":
+		case perSecond && name != "drain" && name != "arrived":
 			out[i] = s.ratio(func(x *result.Interval) (float64, float64) {
 				return float64(countOf(x, name)), float64(x.EndNS-x.StartNS) / 1e9
 			})

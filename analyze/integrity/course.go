@@ -84,6 +84,7 @@ func (r *report) pace() {
 	} else if f.Limit == result.LimitClientCPU || f.Limit == result.LimitRecorder {
 		r.add(CodeGeneratorLimit, result.SeverityNote, 1, nil, "the generator was the limit, so that the rates tell of it and not of the broker: %s", f.LimitedBy)
 	}
+	r.arrivedLate()
 	// A backlog of a twentieth of all messages is no fluctuation, nor is a hundredth that grew to the end.
 	var expected int64
 	for i := range r.ts {
@@ -95,6 +96,21 @@ func (r *report) pace() {
 	if b := f.Backlog; b != nil && f.SendsWhole && f.DeliveriesWhole && f.WindowNS > 0 && *b >= 1000 && (*b > expected/20 || grew && *b > expected/100) {
 		r.add(CodeBacklog, result.SeverityWarning, *b, nil, "%s sent and not yet received when publishing stopped, growing by %.0f a second on average: the delivery latency is the time in this queue",
 			messages(*b), float64(*b)/(float64(f.WindowNS)/1e9))
+	}
+}
+
+// arrivedLate: what is written to a socket without confirms counts as sent, however far the broker is behind. What a broker that
+// keeps up has left to take is less than a second's, or a twentieth.
+func (r *report) arrivedLate() {
+	f := r.f
+	if f.ArrivedNS == nil || f.WindowNS <= 0 {
+		return
+	}
+	late := f.StartNS + *f.ArrivedNS - f.PublishStopNS
+	if late >= 1e9 && late > f.WindowNS/20 {
+		r.add(CodeArrivedLate, result.SeverityWarning, 1, nil,
+			"without confirms a message counts as sent once it is written to the socket: it was proved only %s after publishing stopped that the broker had taken all of them, %.0f a second from the start to then",
+			seconds(late), float64(r.c.Sent)/(float64(*f.ArrivedNS)/1e9))
 	}
 }
 

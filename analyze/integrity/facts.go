@@ -31,6 +31,9 @@ type Facts struct {
 	StartNS       int64 // of the run: times in texts count from it
 	PublishStopNS int64 // of the last producer, over all captures
 	WindowNS      int64 // span of the rates
+	// ArrivedNS is how long after the start it was proved that the broker had taken all that was published without confirms; nil
+	// where messages had confirms, or that was not proved.
+	ArrivedNS *int64
 
 	// Ended are the connections, channels, producers and consumers that ended before they should.
 	Ended           []Ended

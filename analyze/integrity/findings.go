@@ -50,6 +50,7 @@ const (
 	CodeReturnUnknown      = "returned_unattributed"
 	CodeGeneratorLimit     = "generator_limit"
 	CodeBacklog            = "backlog"
+	CodeArrivedLate        = "arrived_late"
 	CodeRecorderStall      = "recorder_stall"
 	CodeClientStalled      = "client_stalled"
 	CodeTLSNotVerified     = "tls_not_verified"

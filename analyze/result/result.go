@@ -282,6 +282,11 @@ type Rates struct {
 	Committed   *float64 `json:"committed_msgs_per_s"`
 	Received    *float64 `json:"received_msgs_per_s"`
 	SentBytes   *float64 `json:"sent_body_bytes_per_s"`
+	// Arrived is what was sent over ArrivedNS, from the start to the proof that the broker had taken all of it; nil where messages had
+	// confirms, which tell the same better, where it was not proved, and of a part of a run. Without confirms a message counts as sent
+	// once it is written to a socket, and a broker may be far behind.
+	Arrived   *float64 `json:"arrived_msgs_per_s,omitempty"`
+	ArrivedNS *int64   `json:"arrived_ns,omitempty"`
 	// Drain is over DrainNS, from the stop of publishing to the last message received; nil where that is under 10 ms or of
 	// fewer than 100 messages.
 	Drain   *float64 `json:"drain_received_msgs_per_s"`

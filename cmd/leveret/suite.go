@@ -192,6 +192,9 @@ func (c *suiteRun) run(ctx context.Context) (int, error) {
 	if err != nil {
 		return exitCodeOf(ctx.Err() != nil, exitFailed), err
 	}
+	if err := c.fit(brokers); err != nil {
+		return exitFailed, err
+	}
 	if err := c.begin(brokers); err != nil {
 		return exitFailed, err
 	}
@@ -207,6 +210,21 @@ func (c *suiteRun) run(ctx context.Context) (int, error) {
 		return exitFailed, err
 	}
 	return c.finish(ctx)
+}
+
+// fit plans the rows again where they fit themselves to what the brokers take. A suite that goes on stays as it began.
+func (c *suiteRun) fit(brokers map[string]suite.Broker) (err error) {
+	if c.record != nil {
+		return nil
+	}
+	c.changes.Accepts = map[string]int{}
+	for name, b := range brokers {
+		if b.Accepts != nil {
+			c.changes.Accepts[name] = *b.Accepts
+		}
+	}
+	c.rows, err = c.suite.Plan(c.changes)
+	return err
 }
 
 // aimedAgain holds the addresses of a suite that goes on against those that it began with, which were kept without passwords.

@@ -160,11 +160,8 @@ func (c *suiteRun) meetBroker(ctx context.Context, target, uri string) suite.Bro
 	peer.SameHost = sameHost(r.endpoints[0].Host)
 	shown := result.Broker{Embedded: peer.Product == broker.Product, Product: peer.Product, Version: peer.Version, SameHost: peer.SameHost}
 	b := suite.Broker{URI: peer.URI, Version: peer.Version, Describe: fmt.Sprintf("%s at %s, %s", shown.Describe(), peer.URI, shown.DescribeHosts())}
-	if nodes := c.nodes(ctx, target); nodes > 0 {
-		b.Nodes = nodes
-		if nodes > 1 {
-			b.Describe += ", " + result.Plural(int64(nodes), "node")
-		}
+	if b.Nodes, b.Accepts = c.nodes(ctx, target); b.Nodes > 1 {
+		b.Describe += ", " + result.Plural(int64(b.Nodes), "node")
 	}
 	return b
 }

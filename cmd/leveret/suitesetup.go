@@ -251,29 +251,51 @@ func deletePolicy(ctx context.Context, api *management.Client, vhost, name strin
 	return err
 }
 
-// nodes counts the nodes of the cluster; 0 where the API is not known, or does not tell.
-func (c *suiteRun) nodes(ctx context.Context, target string) int {
+// nodes counts the nodes of the cluster, and how many more connections each of them takes, the least; 0 and nil where the API is not
+// known, or does not tell.
+func (c *suiteRun) nodes(ctx context.Context, target string) (running int, accepts *int) {
 	ep, err := c.endpoint(target)
 	if err != nil {
-		return 0
+		return 0, nil
 	}
 	api, err := c.api(target, &ep)
 	if err != nil || api == nil {
-		return 0
+		return 0, nil
 	}
 	defer api.Close()
-	var all []struct {
-		Running bool `json:"running"`
-	}
-	if err := api.Do(ctx, http.MethodGet, "nodes?columns=name,running", nil, &all); err != nil {
+	var all []brokerNode
+	if err := api.Do(ctx, http.MethodGet, "nodes?columns=name,running,sockets_total,sockets_used,fd_total,fd_used", nil, &all); err != nil {
 		fmt.Fprintln(c.err, "warning:", withoutPasswords(oneLine(err.Error())))
-		return 0
+		return 0, nil
 	}
-	n := 0
 	for _, x := range all {
-		if x.Running {
-			n++
+		if !x.Running {
+			continue
+		}
+		running++
+		if n, told := x.accepts(); told && (accepts == nil || n < *accepts) {
+			accepts = &n
 		}
 	}
-	return n
+	return running, accepts
+}
+
+// brokerNode is what the management API tells of a node. RabbitMQ before 4 keeps some of its file descriptors from connections, and has a
+// limit of its own for those.
+type brokerNode struct {
+	Running      bool `json:"running"`
+	SocketsTotal int  `json:"sockets_total"`
+	SocketsUsed  int  `json:"sockets_used"`
+	Total        int  `json:"fd_total"`
+	Used         int  `json:"fd_used"`
+}
+
+func (n *brokerNode) accepts() (more int, told bool) {
+	switch {
+	case n.SocketsTotal > 0:
+		return max(n.SocketsTotal-n.SocketsUsed, 0), true
+	case n.Total > 0:
+		return max(n.Total-n.Used, 0), true
+	}
+	return 0, false
 }

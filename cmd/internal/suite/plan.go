@@ -20,6 +20,8 @@ type Changes struct {
 	Only   []string      `json:"only,omitempty"`    // rows that match one of them; none: all
 	// Descriptors is what the system allows this process, for tables that fit themselves to it; 0: unknown.
 	Descriptors int `json:"descriptors,omitempty"`
+	// Accepts is how many more connections a target's broker takes, for the same tables, as far as its management API tells.
+	Accepts map[string]int `json:"accepts,omitempty"`
 }
 
 // Row is one line of a table, with everything that the suite, the table, its axes and the row itself say.
@@ -295,7 +297,7 @@ func (s *Suite) change(r *Row, c Changes) error {
 		factor = 1
 	}
 	if len(r.Table.Scale) > 0 {
-		factor = r.fit(factor, c.Descriptors)
+		factor = r.fit(factor, &c)
 		if err := s.scale(r, factor); err != nil {
 			return err
 		}
@@ -335,13 +337,23 @@ func (r *Row) parts() []*Options {
 	return all
 }
 
-// reserved descriptors are for everything but the connections of a run.
-const reserved = 128
+// Descriptors of this process, and connections of the broker, for everything but the connections of a run.
+const (
+	reserved       = 128
+	reservedBroker = 16
+)
 
-// fit lowers the factor until the row's connections are what the system allows.
-func (r *Row) fit(factor float64, descriptors int) float64 {
-	if !r.Table.FitDescriptors || descriptors <= 0 {
+// fit lowers the factor until the row's connections are what the system and, as far as it tells, the broker allow.
+func (r *Row) fit(factor float64, c *Changes) float64 {
+	if !r.Table.FitDescriptors {
 		return factor
+	}
+	most, why := math.Inf(1), ""
+	if c.Descriptors > 0 {
+		most, why = float64(max(c.Descriptors-reserved, 1)), fmt.Sprintf("this system allows a process %d file descriptors (ulimit -n)", c.Descriptors)
+	}
+	if n, told := c.Accepts[r.Target]; told && float64(n-reservedBroker) < most {
+		most, why = float64(max(n-reservedBroker, 1)), fmt.Sprintf("a node of the broker takes %d more (its limit of file descriptors)", n)
 	}
 	connections := 0.0
 	for name, otherwise := range map[string]string{"producers": "1", "consumers": "1"} {
@@ -355,11 +367,10 @@ func (r *Row) fit(factor float64, descriptors int) float64 {
 		}
 		connections += n
 	}
-	most := float64(max(descriptors-reserved, 1))
 	if connections <= most {
 		return factor
 	}
-	r.Notes = append(r.Notes, fmt.Sprintf("scaled down to %.0f connections: this system allows a process %d file descriptors (ulimit -n)", most, descriptors))
+	r.Notes = append(r.Notes, fmt.Sprintf("scaled down to %.0f connections: %s", most, why))
 	return factor * most / connections
 }
 

@@ -134,6 +134,13 @@ func TestScale(t *testing.T) {
 	if !strings.Contains(strings.Join(rows[1].Notes, " "), "scaled down to 100 connections: this system allows a process 228 file descriptors") {
 		t.Errorf("%q", rows[1].Notes)
 	}
+	_, fewer := planned(t, scaledText, Changes{Descriptors: 228, Accepts: map[string]int{"main": 66}})
+	if got := argsOf(fewer); !slices.Equal(got, []string{"--consumers=0 --producers=10", "--consumers=0 --producers=50"}) {
+		t.Errorf("%q", got)
+	}
+	if !strings.Contains(strings.Join(fewer[1].Notes, " "), "scaled down to 50 connections: a node of the broker takes 66 more") {
+		t.Errorf("%q", fewer[1].Notes)
+	}
 	if rows[1].Labels[0] != "100 (of 2000)" {
 		t.Errorf("%q", rows[1].Labels)
 	}

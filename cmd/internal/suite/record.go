@@ -51,6 +51,8 @@ type Broker struct {
 	Describe string `json:"describe"`
 	Version  string `json:"version"`
 	Nodes    int    `json:"nodes,omitempty"` // of the cluster; 0: unknown
+	// Accepts is how many more connections each node takes, the least of them; nil: unknown.
+	Accepts *int `json:"accepts,omitempty"`
 	// Down is why it could not be reached.
 	Down string `json:"down,omitempty"`
 }

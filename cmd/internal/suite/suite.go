@@ -61,7 +61,7 @@ type Table struct {
 	Published []Published
 	// Scale are options that are multiplied by the factor a user gives.
 	Scale []string
-	// FitDescriptors scales rows down to the connections that the system allows.
+	// FitDescriptors scales rows down to the connections that the system and, as far as it tells, the broker allow.
 	FitDescriptors bool
 
 	Search    *Search
