@@ -117,7 +117,7 @@ func (a *analysis) findFacts() {
 	f := &a.facts
 	f.StartNS = a.window.runStart
 	f.PublishStopNS, f.WindowNS = a.window.publishStop, a.window.runStop-a.window.runStart
-	f.ArrivedNS = a.arrivedNS()
+	a.arrivals(f)
 	f.ClocksDiffer, _ = a.clocks.describe()
 	if accuracy := a.clocks.accuracy(); accuracy != "" {
 		f.ClocksDiffer = append(f.ClocksDiffer, accuracy)

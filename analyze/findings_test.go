@@ -489,6 +489,27 @@ func TestCancelledConsumerIsNamedBeforeRules(t *testing.T) {
 	}
 }
 
+// Where that could not be proved, it is said why; a record of before that was asked for says nothing.
+func TestNotProvedToHaveArrived(t *testing.T) {
+	for _, note := range []string{"", "producer 0: it could not be proved in time that its messages have arrived"} {
+		m := plan(1, 0)
+		m.Producers[0].Confirm = 0
+		m.Outcome.Drained, m.Outcome.DrainNote = note == "", note
+		m.Outcome.Queues[0].Ready = ptr(int64(20))
+		r := record(t, m)
+		r.send(0, 0, 20, 0)
+		got := analyzed(t, r.close())
+		if note == "" {
+			checkVerdict(t, got, result.Inconclusive, "nothing_to_judge")
+			continue
+		}
+		checkVerdict(t, got, result.Inconclusive, "nothing_to_judge", "arrived_late")
+		if text := finding(t, got, "arrived_late").Text; !strings.HasSuffix(text, "it is not known when the broker had taken all of them: "+note) {
+			t.Error(text)
+		}
+	}
+}
+
 // Twenty messages without confirms in a second, and the broker has them all after four: it took five a second.
 func TestArrivedLate(t *testing.T) {
 	for _, x := range []struct {

@@ -5,6 +5,7 @@ import (
 	"maps"
 	"slices"
 
+	"leveret/analyze/integrity"
 	"leveret/analyze/result"
 	"leveret/capture/event"
 	"leveret/capture/manifest"
@@ -207,26 +208,28 @@ func (a *analysis) rates() result.Rates {
 	return r
 }
 
-// arrivedNS is how long after the start it was proved that the broker had taken all that was published; nil where messages had
-// confirms, and where that was not proved.
-func (a *analysis) arrivedNS() *int64 {
+// arrivals learns how long after the start it was proved that the broker had taken all that was published, or why it was not; of
+// messages without confirms.
+func (a *analysis) arrivals(f *integrity.Facts) {
 	if a.confirms() || a.transacts() {
-		return nil
+		return
 	}
-	last := int64(0)
+	last, proved := int64(0), true
 	for _, c := range a.captures {
 		switch o := c.outcome(); {
 		case !c.publishes():
 		case o == nil || o.ArrivedNS == nil:
-			return nil
+			proved = false
+			if o != nil && f.NotArrived == "" {
+				f.NotArrived = o.DrainNote
+			}
 		default:
 			last = max(last, *o.ArrivedNS-a.window.runStart)
 		}
 	}
-	if last <= 0 {
-		return nil
+	if proved && last > 0 {
+		f.ArrivedNS = &last
 	}
-	return &last
 }
 
 func (a *analysis) confirms() bool {

@@ -103,13 +103,17 @@ func (r *report) pace() {
 // keeps up has left to take is less than a second's, or a twentieth.
 func (r *report) arrivedLate() {
 	f := r.f
+	const rule = "without confirms a message counts as sent once it is written to the socket: "
+	if f.ArrivedNS == nil && f.NotArrived != "" && r.l.x.consumers == 0 { // else it is among the reasons for not drained
+		r.add(CodeArrivedLate, result.SeverityWarning, 1, nil, rule+"it is not known when the broker had taken all of them: %s", f.NotArrived)
+	}
 	if f.ArrivedNS == nil || f.WindowNS <= 0 {
 		return
 	}
 	late := f.StartNS + *f.ArrivedNS - f.PublishStopNS
 	if late >= 1e9 && late > f.WindowNS/20 {
 		r.add(CodeArrivedLate, result.SeverityWarning, 1, nil,
-			"without confirms a message counts as sent once it is written to the socket: it was proved only %s after publishing stopped that the broker had taken all of them, %.0f a second from the start to then",
+			rule+"it was proved only %s after publishing stopped that the broker had taken all of them, %.0f a second from the start to then",
 			seconds(late), float64(r.c.Sent)/(float64(*f.ArrivedNS)/1e9))
 	}
 }

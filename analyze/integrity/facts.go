@@ -32,8 +32,9 @@ type Facts struct {
 	PublishStopNS int64 // of the last producer, over all captures
 	WindowNS      int64 // span of the rates
 	// ArrivedNS is how long after the start it was proved that the broker had taken all that was published without confirms; nil
-	// where messages had confirms, or that was not proved.
-	ArrivedNS *int64
+	// where messages had confirms, or that was not proved, NotArrived then says why.
+	ArrivedNS  *int64
+	NotArrived string
 
 	// Ended are the connections, channels, producers and consumers that ended before they should.
 	Ended           []Ended
