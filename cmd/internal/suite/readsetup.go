@@ -77,6 +77,14 @@ func (q *Queues) Names() []string {
 	return names
 }
 
+// count is how many there are.
+func (q *Queues) count() int {
+	if q.To == 0 {
+		return 1
+	}
+	return max(q.To-q.From+1, 0)
+}
+
 func (r *reader) binding(s *Setup, n *yaml.Node) {
 	b := Binding{}
 	r.fields(n, "a binding", map[string]func(*yaml.Node){

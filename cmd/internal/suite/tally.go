@@ -2,6 +2,7 @@ package suite
 
 import (
 	"fmt"
+	"strconv"
 	"strings"
 	"time"
 
@@ -22,13 +23,34 @@ const (
 	guessedOpen  = 30 * time.Second
 	// guessedProbes is how many runs a search takes.
 	guessedProbes = 12
+	// guessedEach is for opening and closing a connection, and for making or removing a queue, on a small machine.
+	guessedEach = 3 * time.Millisecond
 )
+
+// around is how long the opening of a row's connections, its set-up and its removal may take, where there are many of anything.
+func (r *Row) around() time.Duration {
+	things := 0.0
+	for _, o := range r.parts() {
+		for _, lanes := range []string{"producers", "consumers"} {
+			text, _ := o.value(lanes)
+			n, _ := strconv.ParseFloat(text, 64)
+			things += n
+		}
+	}
+	for _, q := range r.Setup.Queues {
+		things += 2 * float64(q.count())
+	}
+	for _, q := range r.Setup.RemoveQueues {
+		things += float64(q.count())
+	}
+	return time.Duration(things * float64(guessedEach))
+}
 
 // took counts a run that has ended.
 func (t *tally) took(run *Run) {
 	d := run.Ended.Sub(*run.Began)
 	if run.Expected > 0 {
-		t.runs, t.extra = t.runs+1, t.extra+d-time.Duration(run.Expected*float64(time.Second))
+		t.runs, t.extra = t.runs+1, t.extra+d-time.Duration(run.Expected*float64(time.Second))-run.row.around()
 		return
 	}
 	t.opens, t.open = t.opens+1, t.open+d
@@ -44,7 +66,7 @@ func (t *tally) of(expected float64, pause time.Duration) time.Duration {
 	}
 	extra := guessedExtra
 	if t.runs > 0 {
-		extra = t.extra / time.Duration(t.runs)
+		extra = max(t.extra/time.Duration(t.runs), 0)
 	}
 	return time.Duration(expected*float64(time.Second)) + extra + pause
 }
@@ -62,7 +84,7 @@ func (t *tally) standing(r *Runner) (done, all int, left time.Duration) {
 		}
 		switch run.State {
 		case Planned, Running:
-			left += t.of(run.Expected, r.Suite.Pause)
+			left += t.of(run.Expected, r.Suite.Pause) + run.row.around()
 		default:
 			done++
 		}
@@ -78,7 +100,7 @@ func (t *tally) standing(r *Runner) (done, all int, left time.Duration) {
 		more := max(0, guess+len(row.Table.Fractions)-searched[row])
 		sample := Run{}
 		sample.expect(row)
-		all, left = all+more, left+time.Duration(more)*t.of(sample.Expected, r.Suite.Pause)
+		all, left = all+more, left+time.Duration(more)*(t.of(sample.Expected, r.Suite.Pause)+row.around())
 	}
 	return done, all, left
 }
