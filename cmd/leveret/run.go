@@ -344,6 +344,9 @@ func (r *recording) declare(ctx context.Context, peer manifest.Broker) (*topolog
 	if !r.perfTest {
 		bounds.Close = r.options.ShutdownTimeout
 	}
+	declaring, declared := advanceOn(r.err, r.options.Quiet, "declaring exchanges, queues and bindings")
+	defer declared()
+	bounds.Declaring = declaring
 	session, err := bounds.Declared(ctx, r.plan.Endpoint, r.plan.TopologyName(), l.Topology)
 	if err != nil {
 		return nil, err

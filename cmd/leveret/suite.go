@@ -110,6 +110,8 @@ type suiteRun struct {
 	changes suite.Changes
 	aims    aims
 	dir     string
+	// progress shows how it goes; nil before the first run.
+	progress suite.Progress
 }
 
 // read finds the suite: inside the program, in a file, or in the directory that is to go on.
@@ -202,9 +204,10 @@ func (c *suiteRun) run(ctx context.Context) (int, error) {
 	if err != nil {
 		return exitFailed, err
 	}
+	c.progress = newSuiteProgress(c.streams, c.options.Quiet)
 	r := &suite.Runner{
 		Dir: c.dir, Suite: c.suite, Record: c.record, Rows: c.rows, Program: []string{self},
-		Environ: c.aims.environ, Prepare: c.prepare, Remove: c.remove, Judge: c.judge, Progress: newSuiteProgress(c.streams, c.options.Quiet),
+		Environ: c.aims.environ, Prepare: c.prepare, Remove: c.remove, Judge: c.judge, Progress: c.progress,
 	}
 	if err = r.Run(ctx); err != nil && ctx.Err() == nil {
 		return exitFailed, err

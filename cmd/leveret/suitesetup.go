@@ -49,7 +49,7 @@ func (c *suiteRun) prepare(ctx context.Context, target string, s *suite.Setup) e
 	}
 	t := setupTopology(s)
 	if err == nil && len(t.Queues)+len(t.Exchanges) > 0 {
-		err = declareOnly(ctx, ep, t)
+		err = c.declareOnly(ctx, ep, t)
 	} else {
 		t = &manifest.Topology{}
 	}
@@ -82,7 +82,7 @@ func (c *suiteRun) removeAll(ep loadcore.Endpoint, api *management.Client, t *ma
 	ctx, cancel := context.WithTimeout(context.Background(), undoTimeout+time.Duration(len(t.Queues))*undoEach)
 	defer cancel()
 	if len(t.Queues)+len(t.Exchanges) > 0 {
-		err = topology.Remove(ctx, ep, suiteConnection, t)
+		err = topology.Remove(ctx, ep, suiteConnection, t, advance("removal: exchanges and queues", c.progress.Status))
 	}
 	for _, name := range policies {
 		err = errors.Join(err, deletePolicy(ctx, api, ep.VHost, name))
@@ -131,8 +131,9 @@ func refuseForeign(ctx context.Context, ep loadcore.Endpoint, s *suite.Setup) er
 }
 
 // declareOnly declares, and leaves it there.
-func declareOnly(ctx context.Context, ep loadcore.Endpoint, t *manifest.Topology) error {
-	session, err := topology.Declare(ctx, ep, suiteConnection, t)
+func (c *suiteRun) declareOnly(ctx context.Context, ep loadcore.Endpoint, t *manifest.Topology) error {
+	bounds := topology.Bounds{Declaring: advance("set-up: exchanges, queues and bindings", c.progress.Status)}
+	session, err := bounds.Declared(ctx, ep, suiteConnection, t)
 	if err != nil {
 		return err
 	}

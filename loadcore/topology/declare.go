@@ -22,6 +22,17 @@ type declarer struct {
 	types map[string]string
 	ways  map[string]*ways // by exchange, as far as they were asked for
 	looks int              // for queues that only the default exchange's routes name
+
+	advance Advance // may be nil
+	done    int
+}
+
+// next tells that another object is begun.
+func (d *declarer) next() {
+	if d.advance != nil {
+		d.advance(d.done, len(d.topology.Exchanges)+len(d.topology.Queues)+len(d.topology.Bindings))
+	}
+	d.done++
 }
 
 func newDeclarer(t *manifest.Topology) *declarer {
@@ -52,6 +63,7 @@ func (d *declarer) channel() (*amqp.Channel, error) {
 
 func (d *declarer) exchanges() error {
 	for i := range d.topology.Exchanges {
+		d.next()
 		if err := d.exchange(&d.topology.Exchanges[i]); err != nil {
 			return err
 		}
@@ -145,6 +157,7 @@ func (d *declarer) lookForExchange(name string) error {
 
 func (d *declarer) queues() error {
 	for i := range d.topology.Queues {
+		d.next()
 		if err := d.queue(&d.topology.Queues[i]); err != nil {
 			return err
 		}
@@ -207,6 +220,7 @@ func (d *declarer) bindings() error {
 		return nil
 	}
 	for _, b := range d.topology.Bindings {
+		d.next()
 		q := &d.topology.Queues[b.Queue]
 		if q.Exclusive { // bound where it is declared
 			continue

@@ -3,6 +3,7 @@ package topology_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -452,4 +453,33 @@ func TestTheBrokerStops(t *testing.T) {
 		t.Errorf("closing a session whose broker is gone: %v", err)
 	}
 	goleak.VerifyNone(t, running)
+}
+
+// What declares and what removes tell how far they have got: one call before each object, with how many there are.
+func TestTellsHowFarItHasGot(t *testing.T) {
+	uri := rabbitmqtest.Shared(t).URI(t)
+	top := &manifest.Topology{
+		Exchanges: []manifest.Exchange{{Name: "x", Type: "direct", Declare: true}},
+		Queues:    []manifest.Queue{{Name: "a", Declare: true, Durable: true}, {Name: "b", Declare: true, Durable: true}},
+		Bindings:  []manifest.Binding{{Exchange: "x", Queue: 0, RoutingKey: "k"}},
+	}
+	var told []string
+	note := func(done, all int) { told = append(told, fmt.Sprintf("%d/%d", done, all)) }
+	session, err := topology.Bounds{Declaring: note}.Declared(t.Context(), endpoint(t, uri), "test", top)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := session.Close(); err != nil {
+		t.Error(err)
+	}
+	if got := strings.Join(told, " "); got != "0/4 1/4 2/4 3/4" {
+		t.Errorf("declaring told %s", got)
+	}
+	told, top.Bindings = nil, nil
+	if err := topology.Remove(t.Context(), endpoint(t, uri), "test", top, note); err != nil {
+		t.Fatal(err)
+	}
+	if got := strings.Join(told, " "); got != "0/3 1/3 2/3" {
+		t.Errorf("removing told %s", got)
+	}
 }

@@ -16,9 +16,13 @@ import (
 const removeTimeout = 5 * time.Minute
 
 // Remove deletes the queues and exchanges of t that have Declare set, with what is in them; what is not there is no error. It
-// connects by itself, so that it works where the session that declared has gone. Cancelling ctx ends it at any point.
-func Remove(ctx context.Context, ep loadcore.Endpoint, connectionName string, t *manifest.Topology) error {
-	return once(ctx, ep, connectionName, "removing the topology", t, (*declarer).remove)
+// connects by itself, so that it works where the session that declared has gone. Cancelling ctx ends it at any point. Advance, where
+// it is not nil, is told how far it has got; it must not block.
+func Remove(ctx context.Context, ep loadcore.Endpoint, connectionName string, t *manifest.Topology, advance Advance) error {
+	return once(ctx, ep, connectionName, "removing the topology", t, func(d *declarer) error {
+		d.advance = advance
+		return d.remove()
+	})
 }
 
 // once does something to the topology over a connection of its own.
@@ -81,6 +85,7 @@ func (d *declarer) look() error {
 
 func (d *declarer) remove() error {
 	for _, q := range d.topology.Queues {
+		d.next()
 		if !q.Declare {
 			continue
 		}
@@ -93,6 +98,7 @@ func (d *declarer) remove() error {
 		}
 	}
 	for _, e := range d.topology.Exchanges {
+		d.next()
 		if !e.Declare || builtIn(e.Name) {
 			continue
 		}

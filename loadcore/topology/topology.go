@@ -31,7 +31,12 @@ import (
 type Bounds struct {
 	Declare time.Duration // of all that is declared, looked for and bound, and 50 ms more for each object; default 30 s
 	Close   time.Duration // of its end, the deletion of queues included; default 5 s
+	// Declaring, where set, is called by Declared before each exchange, queue and binding, with how many are done; it must not block.
+	Declaring Advance
 }
+
+// Advance is told how many of all objects are done.
+type Advance func(done, all int)
 
 const (
 	closeTimeout   = 5 * time.Second
@@ -92,7 +97,7 @@ func (s *Session) declare(ctx context.Context) error {
 	// The library's calls take no context; without their connection they end.
 	stop := context.AfterFunc(ctx, func() { s.sock.Close() })
 	d := newDeclarer(s.topology)
-	d.conn = s.conn
+	d.conn, d.advance = s.conn, s.bounds.Declaring
 	err := d.all()
 	// Where ctx has ended the connection is closed, or about to be, also if everything was declared before.
 	if !stop() {

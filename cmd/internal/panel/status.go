@@ -22,6 +22,9 @@ func NewStatus(w io.Writer, quiet bool) *Status {
 	return &Status{c}
 }
 
+// Shows reports whether there is a terminal to show it on.
+func (s *Status) Shows() bool { return s.console != nil }
+
 // Show replaces the line; "" takes it away. What the terminal has no room for is cut.
 func (s *Status) Show(text string) {
 	if s.console == nil {
