@@ -30,8 +30,12 @@ func (r *report) course() {
 	}
 	r.add(CodeSubscriptionEmpty, result.SeverityInconclusive, unread, nil, "%s received nothing, so that from where in the stream it should have is not known", result.Plural(unread, "stream subscription"))
 	n := sumOf(r.ts, func(t *tally) int64 { return t.unaccounted })
-	r.add(CodeUnaccounted, result.SeverityInconclusive, n, nil, "%s neither received nor, as far as the broker told at the end, in their queue%s",
-		messages(n), r.where(func(t *tally) int64 { return t.unaccounted }))
+	behind := ""
+	if r.c.Confirmed == 0 {
+		behind = "; without confirms it may not have come to them yet"
+	}
+	r.add(CodeUnaccounted, result.SeverityInconclusive, n, nil, "%s neither received nor, as far as the broker told at the end, in their queue%s%s",
+		messages(n), r.where(func(t *tally) int64 { return t.unaccounted }), behind)
 	if len(f.Ended) > 0 {
 		var texts []string
 		for _, e := range f.Ended {
