@@ -16,9 +16,18 @@ type runRate struct {
 // Each is narrower than the one before, over which it is drawn.
 var runRates = []runRate{
 	{"sent", Style{Color: blue, Width: 2.8}, func(r *result.Result) *float64 { return r.Rates.Sent }},
+	{"arrived", Style{Color: skyBlue, Dash: "dashdot", Width: 2.2}, arrivedRate},
 	{"confirmed", Style{Color: orange, Dash: "dash", Width: 1.9}, func(r *result.Result) *float64 { return r.Rates.Confirmed }},
 	{"committed", Style{Color: reddishPurple, Dash: "dash", Width: 1.7}, func(r *result.Result) *float64 { return r.Rates.Committed }},
 	{"received", Style{Color: bluishGreen, Dash: "dot", Width: 1.2}, func(r *result.Result) *float64 { return r.Rates.Received }},
+}
+
+// arrivedRate is shown where nothing else tells how fast the broker took what was sent: without confirms and consumers.
+func arrivedRate(r *result.Result) *float64 {
+	if r.Config.Consumers > 0 {
+		return nil
+	}
+	return r.Rates.Arrived
 }
 
 // figure is not below 0, whatever a result says.

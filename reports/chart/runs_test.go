@@ -83,6 +83,27 @@ func TestRunRates(t *testing.T) {
 	}
 }
 
+// Without confirms and consumers, when the broker was proved to have taken what was sent is the only rate of what it took.
+func TestRunRatesOfWhatHasArrived(t *testing.T) {
+	names := func(consumers int) (names []string) {
+		r := runOf(0, 1000, 1e6)
+		arrived := 400.0
+		r.Config.Consumers, r.Rates.Arrived, r.Rates.Received = consumers, &arrived, nil
+		for _, b := range runSpec(t, []Labelled{{"a", r}}, "runs-rates").Bars {
+			if names = append(names, b.Name); b.Name == "arrived" && b.Bars[0].Value != 400 {
+				t.Errorf("%+v", b.Bars[0])
+			}
+		}
+		return names
+	}
+	if got := names(0); !slices.Contains(got, "arrived") {
+		t.Errorf("%q", got)
+	}
+	if got := names(1); slices.Contains(got, "arrived") {
+		t.Errorf("with consumers %q", got)
+	}
+}
+
 // The medians of the medians are 2, 3 and 8 ms, of the maxima 10, 15 and 40.
 func TestRunLatency(t *testing.T) {
 	s := runSpec(t, severalRuns(), "runs-latency")

@@ -207,7 +207,7 @@ func (w *sweep) layers() (layers []Dots, label string) {
 		}
 		return layers, ""
 	}
-	for _, i := range []int{3, 1, 2, 0} { // received, else what comes nearest
+	for i := len(runRates) - 1; i >= 0; i-- { // received, else what comes nearest
 		x := &runRates[i]
 		for k := range w.series[:min(len(w.series), mostLines)] {
 			name := w.names[k]
