@@ -138,6 +138,7 @@ func (r *Runner) pause(ctx context.Context) error {
 		case <-time.After(r.Suite.Pause):
 		case <-ctx.Done():
 		}
+		r.Progress.Status("")
 	}
 	r.pausing = true
 	return ctx.Err()
