@@ -53,11 +53,7 @@ func analyzeSuite(ctx context.Context, dir string, o *options.Analyze, s streams
 		return exitFailed, err
 	}
 	return again.code(), putDocument(o.Report.Output, s, func(w io.Writer) error {
-		text, err := c.formed(o.Report.Format, tables, charts)
-		if err == nil {
-			_, err = w.Write(text)
-		}
-		return err
+		return c.print(w, o.Report.Format, tables, charts)
 	})
 }
 

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"leveret/analyze/result"
+	"leveret/cmd/internal/panel"
 	"leveret/cmd/internal/suite"
 	"leveret/reports/chart"
 	"leveret/reports/table"
@@ -138,7 +139,7 @@ func (c *suiteRun) output(tables []*table.Table) error {
 		text, formErr := c.formed(form.name, tables, charts)
 		err = errors.Join(err, formErr)
 		if form.name == c.options.Format {
-			if _, printErr := c.out.Write(text); printErr != nil {
+			if printErr := c.print(c.out, form.name, tables, charts); printErr != nil {
 				return fmt.Errorf("print the tables: %w", printErr)
 			}
 		}
@@ -148,6 +149,29 @@ func (c *suiteRun) output(tables []*table.Table) error {
 	if err == nil {
 		fmt.Fprintf(c.err, "tables %s.{%s}\n", filepath.Join(c.dir, "tables"), strings.Join(endings, ","))
 	}
+	return err
+}
+
+// print writes the tables in one form. What is text is folded to the terminal that w is; in a file it is as wide as it is.
+func (c *suiteRun) print(w io.Writer, form string, tables []*table.Table, charts map[string][]*chart.Spec) error {
+	width := panel.Width(w)
+	if form != "text" || width == 0 {
+		text, err := c.formed(form, tables, charts)
+		if err == nil {
+			_, err = w.Write(text)
+		}
+		return err
+	}
+	var b bytes.Buffer
+	for i, t := range tables {
+		if i > 0 {
+			b.WriteByte('\n')
+		}
+		if err := table.TextWithin(&b, t, width); err != nil {
+			return err
+		}
+	}
+	_, err := w.Write(b.Bytes())
 	return err
 }
 

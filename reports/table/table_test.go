@@ -81,3 +81,41 @@ func TestBlock(t *testing.T) {
 		}
 	}
 }
+
+// At 40 columns the first group has room with the rows' names alone, and what follows it stands below, with the names once more; the
+// group that is wider than a line is divided.
+func TestTextOfANarrowTerminal(t *testing.T) {
+	s := sample()
+	s.Notes = []string{"measured: on a machine of which this is said in many words"}
+	got := written(t, func(b *strings.Builder) error { return TextWithin(b, s, 40) })
+	const want = `Rates <of> 100 %
+                                    Rate
+  Row                           measured
+  --------  ----------------------------
+  =one|two  25,219 (20,000 to 1,000,000)
+  three                           failed
+
+                 Rate
+  Row       published  Change (%)
+  --------  ---------  ----------
+  =one|two     30,000           -
+  three             -       +12.3
+
+  Row         Lost   p99 (ms)
+  --------  ------  ---------
+  =one|two       0       1.23
+  three     12,345  >= 100.00
+  measured: on a machine of which this
+    is said in many words
+`
+	if got != want {
+		t.Errorf("%s", got)
+	}
+	for width := range 45 { // whatever is asked for, nothing is left out
+		for _, cell := range []string{"1,000,000", "12,345", ">= 100.00", "published"} {
+			if got := written(t, func(b *strings.Builder) error { return TextWithin(b, s, width) }); !strings.Contains(got, cell) {
+				t.Errorf("no %s at a width of %d", cell, width)
+			}
+		}
+	}
+}

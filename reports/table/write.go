@@ -8,8 +8,6 @@ import (
 	"strings"
 	"unicode"
 
-	"github.com/rivo/uniseg"
-
 	"leveret/analyze/result"
 )
 
@@ -21,69 +19,6 @@ func printable(s string) string {
 		}
 		return ' '
 	}, s)
-}
-
-// Text writes the table for people at a terminal. It is as wide as it is: a table that is cut can't be compared.
-func Text(w io.Writer, t *Table) error {
-	t = t.shown()
-	var b strings.Builder
-	fmt.Fprintf(&b, "%s\n", printable(t.Title))
-	texts := t.texts()
-	widths := make([]int, len(t.Columns))
-	for c := range t.Columns {
-		widths[c] = uniseg.StringWidth(printable(t.Columns[c].Title()))
-		for r := range texts {
-			texts[r][c] = printable(texts[r][c])
-			widths[c] = max(widths[c], uniseg.StringWidth(texts[r][c]))
-		}
-	}
-	t.eachGroup(func(from, to int, group string) {
-		room := 2 * (to - from - 1)
-		for _, n := range widths[from:to] {
-			room += n
-		}
-		widths[to-1] += max(0, uniseg.StringWidth(printable(group))-room)
-	})
-	if t.grouped() {
-		b.WriteString(strings.TrimRight(t.groupLine(widths), " ") + "\n")
-	}
-	line := func(cell func(c int) string) {
-		var parts []string
-		for c := range t.Columns {
-			parts = append(parts, padded(cell(c), widths[c], t.Columns[c].Text))
-		}
-		b.WriteString(strings.TrimRight("  "+strings.Join(parts, "  "), " ") + "\n")
-	}
-	line(func(c int) string { return printable(t.Columns[c].Title()) })
-	line(func(c int) string { return strings.Repeat("-", widths[c]) })
-	for r := range texts {
-		line(func(c int) string { return texts[r][c] })
-	}
-	for _, n := range t.Notes {
-		fmt.Fprintf(&b, "  %s\n", printable(n))
-	}
-	_, err := io.WriteString(w, b.String())
-	return err
-}
-
-func (t *Table) groupLine(widths []int) string {
-	var parts []string
-	t.eachGroup(func(from, to int, group string) {
-		room := 2 * (to - from - 1)
-		for _, n := range widths[from:to] {
-			room += n
-		}
-		parts = append(parts, padded(printable(group), room, false))
-	})
-	return "  " + strings.Join(parts, "  ")
-}
-
-func padded(s string, width int, left bool) string {
-	fill := strings.Repeat(" ", max(0, width-uniseg.StringWidth(s)))
-	if left {
-		return s + fill
-	}
-	return fill + s
 }
 
 // Markdown writes a table as GitHub reads it.
