@@ -14,6 +14,7 @@ import (
 
 	"leveret/cmd/internal/suite"
 	"leveret/loadcore/rabbitmqtest"
+	"leveret/reports/table"
 )
 
 // suiteFile writes a suite, whose runs are processes of the test binary as leveret itself.
@@ -158,6 +159,22 @@ func TestSuitePageVerdict(t *testing.T) {
 	want := `<p class="verdict pass">PASS</p>` + "\n<p>Two sizes: PASS: 1 of 2 rows, chosen with --only, have passed; only all 2 could show that both are well</p>"
 	if err != nil || !strings.Contains(string(page), want) {
 		t.Errorf("%v, no %q", err, want)
+	}
+}
+
+// A row counts once, by the worst that its runs came to.
+func TestVerdictTiles(t *testing.T) {
+	x := &table.Table{Columns: []table.Column{{Verdict: true}}}
+	for _, text := range []string{"PASS", "FAIL (lost), PASS", "INCONCLUSIVE (not_drained), PASS", "failed (1 of 3 runs), PASS", "failed", "left out"} {
+		x.Rows = append(x.Rows, []table.Cell{{Text: text}})
+	}
+	var got []string
+	for _, tile := range verdictTiles([]*table.Table{x}) {
+		got = append(got, tile.Name+" "+tile.Value)
+	}
+	want := []string{"rows with verdict PASS 1", "rows with verdict INCONCLUSIVE 1", "rows with verdict FAIL 1", "rows with a run that failed 2", "rows without a result 1"}
+	if !slices.Equal(got, want) {
+		t.Errorf("%q, want %q", got, want)
 	}
 }
 

@@ -64,7 +64,7 @@ func pageTable(t *table.Table) reports.PageTable {
 	return x
 }
 
-// verdictTiles say how many rows have passed, and how many have not; of tables without verdicts nothing.
+// verdictTiles say how many rows have passed, and how many have not, each by the worst of its runs; of tables without verdicts nothing.
 func verdictTiles(tables []*table.Table) (tiles []reports.PageTile) {
 	counts, rest := map[string]int64{}, int64(0)
 	for _, t := range tables {
@@ -73,7 +73,7 @@ func verdictTiles(tables []*table.Table) (tiles []reports.PageTile) {
 				continue
 			}
 			for _, row := range t.Rows {
-				word, _, _ := strings.Cut(row[i].Text, " ")
+				word, _, _ := strings.Cut(row[i].Text, " ") // the worst stands first
 				counts[word]++
 				rest++
 			}
@@ -84,6 +84,10 @@ func verdictTiles(tables []*table.Table) (tiles []reports.PageTile) {
 			tiles = append(tiles, reports.PageTile{Name: "rows with verdict " + string(v), Value: result.Group(n), Bad: v == result.Fail})
 			rest -= n
 		}
+	}
+	if n := counts["failed"]; n > 0 {
+		tiles = append(tiles, reports.PageTile{Name: "rows with a run that failed", Value: result.Group(n), Bad: true})
+		rest -= n
 	}
 	if rest > 0 {
 		tiles = append(tiles, reports.PageTile{Name: "rows without a result", Value: result.Group(rest), Bad: true})

@@ -37,6 +37,7 @@ func (c *suiteRun) prepare(ctx context.Context, target string, s *suite.Setup) e
 	if err != nil {
 		return err
 	}
+	defer closeAPI(api)
 	if err := refuseForeign(ctx, ep, s); err != nil {
 		return err
 	}
@@ -71,6 +72,7 @@ func (c *suiteRun) remove(target string, s *suite.Setup) error {
 	if err != nil {
 		return err
 	}
+	defer closeAPI(api)
 	var policies []string
 	for _, p := range s.Policies {
 		policies = append(policies, p.Name)
@@ -207,6 +209,13 @@ func (c *suiteRun) reach(target string) (ep loadcore.Endpoint, api *management.C
 		api, err = c.api(target, &ep)
 	}
 	return ep, api, err
+}
+
+// closeAPI ends the connection of an API that there may be none of.
+func closeAPI(api *management.Client) {
+	if api != nil {
+		api.Close()
+	}
 }
 
 // api is the management API of a target, nil without an address. A user that its address does not name is the one of AMQP.

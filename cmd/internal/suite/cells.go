@@ -1,11 +1,11 @@
 package suite
 
 import (
+	"fmt"
 	"math"
 	"slices"
 	"strings"
 
-	"leveret/analyze/assert"
 	"leveret/analyze/result"
 	"leveret/reports/table"
 )
@@ -89,30 +89,55 @@ func (c *Column) measured(l *line) table.Cell {
 		}
 		return table.Cell{}
 	}
-	var values []float64
-	var last assert.Value
+	var values, bounds []float64
 	for _, results := range l.results {
-		x := results[0]
-		if c.Phase > 0 && c.Phase < len(results) {
-			x = results[c.Phase]
+		x := c.of(results)
+		if x == nil {
+			continue
 		}
-		last = figureOf(c.Figure, x)
-		if last.Is != nil {
-			values = append(values, c.shown(*last.Is))
+		switch v := figureOf(c.Figure, x); {
+		case v.Is != nil:
+			values = append(values, c.shown(*v.Is))
+		case v.AtLeast != nil:
+			bounds = append(bounds, c.shown(*v.AtLeast))
 		}
 	}
+	return middle(values, bounds)
+}
+
+// of is the result that the column is of: of all parts, or of one; nil where the run has no such part.
+func (c *Column) of(results []*result.Result) *result.Result {
 	switch {
-	case len(values) == 0 && last.AtLeast != nil:
-		v := c.shown(*last.AtLeast)
-		return table.Cell{Value: &v, AtLeast: true}
-	case len(values) == 0:
-		return table.Cell{}
-	case len(values) == 1:
-		return table.Number(values[0])
+	case c.Phase == 0 || c.Phase == 1 && len(results) == 1: // a run of one part has no result but its own
+		return results[0]
+	case c.Phase < len(results):
+		return results[c.Phase]
 	}
-	slices.Sort(values)
-	cell := table.Number(median(values))
-	cell.Low, cell.High = &values[0], &values[len(values)-1]
+	return nil
+}
+
+// middle is the median of repeated runs, with the least and the greatest. Where a run told only what its figure is not below, the greatest
+// is not known, and the median is known only if that run is above it whatever its figure is.
+func middle(values, bounds []float64) table.Cell {
+	all := slices.Sorted(slices.Values(slices.Concat(values, bounds)))
+	if len(all) == 0 {
+		return table.Cell{}
+	}
+	cell := table.Number(median(all))
+	if len(bounds) > 0 {
+		top := all[len(all)/2] // the upper one of those in the middle
+		below := 0
+		for _, v := range values {
+			if v <= top {
+				below++
+			}
+		}
+		cell.AtLeast = below <= len(all)/2 || slices.Min(bounds) < top
+		return cell
+	}
+	if len(all) > 1 {
+		cell.Low, cell.High = &all[0], &all[len(all)-1]
+	}
 	return cell
 }
 
@@ -136,7 +161,7 @@ func median(sorted []float64) float64 {
 	return (sorted[(n-1)/2] + sorted[n/2]) / 2
 }
 
-// verdicts of the runs of a line, each once.
+// verdicts of the runs of a line, each once, the worst first, and before them that some could not be run.
 func verdicts(l *line) string {
 	var all []string
 	for _, results := range l.results {
@@ -154,7 +179,28 @@ func verdicts(l *line) string {
 	if len(all) == 0 {
 		return l.standing()
 	}
+	slices.SortStableFunc(all, func(a, b string) int { return severity(b) - severity(a) })
+	failed := 0
+	for _, run := range l.runs {
+		if run.State == Failed {
+			failed++
+		}
+	}
+	if failed > 0 {
+		all = slices.Insert(all, 0, fmt.Sprintf("failed (%d of %d runs)", failed, len(l.runs)))
+	}
 	return strings.Join(all, ", ")
+}
+
+// severity of the verdict that a text begins with.
+func severity(text string) int {
+	switch {
+	case strings.HasPrefix(text, string(result.Fail)):
+		return 2
+	case strings.HasPrefix(text, string(result.Inconclusive)):
+		return 1
+	}
+	return 0
 }
 
 // kept says whether a probe kept the bounds.

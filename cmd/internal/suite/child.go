@@ -51,13 +51,15 @@ func (c *child) run(ctx context.Context) (out []byte, code int, last string, err
 	go func() { ended <- cmd.Wait() }()
 	tooLong := time.NewTimer(c.limit)
 	defer tooLong.Stop()
+	late := false
 	var kill <-chan time.Time
 	for stop := ctx.Done(); ; {
 		select {
 		case err := <-ended:
-			return stdout.b.Bytes(), cmd.ProcessState.ExitCode(), tail.said(), errors.Join(c.failure(err, kill != nil && ctx.Err() == nil), stdout.err())
+			return stdout.b.Bytes(), cmd.ProcessState.ExitCode(), tail.said(), errors.Join(c.failure(err, late && ctx.Err() == nil), stdout.err())
 		case <-stop:
 		case <-tooLong.C:
+			late = true
 		case <-kill:
 			cmd.Process.Kill()
 			kill = nil

@@ -2,6 +2,7 @@ package suite
 
 import (
 	"fmt"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -136,9 +137,16 @@ func (r *reader) integer(p *int, what string, least, most int) func(*yaml.Node) 
 	}
 }
 
+// grouped is a number with commas between thousands; anywhere else a comma may be meant for a point.
+var grouped = regexp.MustCompile(`^-?\d{1,3}(,\d{3})+(\.\d+)?$`)
+
 func (r *reader) number(p *float64, what string, least, most float64) func(*yaml.Node) {
 	return func(n *yaml.Node) {
-		v, err := strconv.ParseFloat(strings.NewReplacer("_", "", ",", "").Replace(n.Value), 64)
+		text := n.Value
+		if grouped.MatchString(text) {
+			text = strings.ReplaceAll(text, ",", "")
+		}
+		v, err := strconv.ParseFloat(strings.ReplaceAll(text, "_", ""), 64)
 		if n.Kind != yaml.ScalarNode || err != nil || !(v >= least && v <= most) {
 			r.fail(n, "%s: %s: should be a number from %g to %g", what, n.Value, least, most)
 			return

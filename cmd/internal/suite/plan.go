@@ -206,7 +206,7 @@ func (p *Pick) fits(labels map[string]string) bool {
 
 // row puts together what suite, table, axes and the row itself say, the later over the earlier.
 func (s *Suite) row(t *Table, spec *RowSpec) *Row {
-	r := &Row{Table: t, Name: spec.Name, Target: s.Targets[0].Name, Line: spec.Line, Published: map[string]float64{}, Needs: spec.Needs}
+	r := &Row{Table: t, Name: spec.Name, Target: s.Targets[0].Name, Line: spec.Line, Published: map[string]float64{}}
 	r.Options = s.Options.with(t.Options)
 	r.Asserts = slices.Concat(s.Asserts, t.Asserts)
 	r.Setup = s.Setup.and(t.Setup)
@@ -234,6 +234,7 @@ func (s *Suite) row(t *Table, spec *RowSpec) *Row {
 	r.Options = r.Options.with(spec.Options)
 	r.Asserts = append(r.Asserts, spec.Asserts...)
 	r.Setup = r.Setup.and(spec.Setup)
+	r.Needs = r.Needs.and(spec.Needs)
 	if spec.Target != "" {
 		r.Target = spec.Target
 	}
@@ -302,8 +303,8 @@ func (s *Suite) change(r *Row, c Changes) error {
 			return err
 		}
 	}
-	warmup := s.Warmup
 	for _, o := range r.parts() {
+		warmup := s.Warmup
 		text, timed := o.value("time")
 		length, err := ParseSeconds(text)
 		if !timed || err != nil {

@@ -230,3 +230,24 @@ func TestScenarios(t *testing.T) {
 		}
 	}
 }
+
+// What a row says it needs holds over what its axes say.
+func TestNeedsOfARow(t *testing.T) {
+	_, rows := planned(t, `
+tables:
+  - axes: [{name: Size, option: size, values: [{is: 12, needs: {before: "4", nodes: 3, why: the axis}}]}]
+    rows: [{Size: 12, needs: {before: "3.9", why: the row}}]
+    columns: [{figure: sent}]
+`, Changes{})
+	if got := rows[0].Needs; got != (Needs{Before: "3.9", Nodes: 3, Why: "the row"}) {
+		t.Errorf("%+v", got)
+	}
+}
+
+// 10 of 60 seconds of warm-up are 1 of 6, in each phase.
+func TestWarmUpOfPhases(t *testing.T) {
+	_, rows := planned(t, "warmup: 10\noptions: {time: 60}\ntables: [{rows: [{phases: [{name: a}, {name: b}]}], columns: [{figure: sent}]}]", Changes{Time: 6 * time.Second})
+	if got := argsOf(rows); !slices.Equal(got, []string{"--time=7 --warmup=1", "--time=7 --warmup=1"}) {
+		t.Errorf("%q", got)
+	}
+}

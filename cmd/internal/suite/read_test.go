@@ -32,6 +32,8 @@ func TestMistakesAreNamedWithTheirLine(t *testing.T) {
 		{"    columns", "    setup: {queues: [{pattern: q, from: 1, to: 3}]}\n    columns", `a.yaml:5: queues: pattern "q" from 1 to 3`},
 		{"columns: [{figure: rate(sent)}]", "notes: [x]", "a.yaml:3: table 1: needs columns, such as columns: [{head: "},
 		{"    columns", "    rows: [{Window: 1, target: tls}]\n    columns", `a.yaml:5: target: "tls" is none`},
+		{"    columns", "    rows: [{Window: 1, phases: [{name: a}, {name: a}]}]\n    columns", "a.yaml:5: phase a stands there twice"},
+		{"    columns", "    rows: [{Window: 1, published: {x: \"1,5\"}}]\n    columns", "a.yaml:5: published: x: 1,5: should be a number"},
 	} {
 		_, err := Read("a.yaml", []byte(strings.Replace(good, c.old, c.new, 1)))
 		if err == nil || !strings.Contains(err.Error(), c.want) {
@@ -80,4 +82,14 @@ func FuzzRead(f *testing.F) {
 			t.Errorf("%v", err)
 		}
 	})
+}
+
+// Commas stand between thousands.
+func TestNumbers(t *testing.T) {
+	for text, want := range map[string]float64{"1,234": 1234, "-12,345,678.5": -12345678.5, "1_000": 1000, "1e3": 1000} {
+		s, err := Read("a.yaml", []byte("tables: [{rows: [{published: {x: \""+text+"\"}}], columns: [{figure: sent}]}]"))
+		if err != nil || s.Tables[0].Rows[0].Published["x"] != want {
+			t.Errorf("%s: %v", text, err)
+		}
+	}
 }

@@ -2,6 +2,7 @@ package suite
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"go.yaml.in/yaml/v3"
@@ -80,8 +81,12 @@ func (r *reader) phases(p *[]Phase) func(*yaml.Node) {
 		r.list(n, "phases", func(n *yaml.Node) {
 			var phase Phase
 			r.fields(n, "a phase", map[string]func(*yaml.Node){"name": r.text(&phase.Name, "name"), "options": r.options(&phase.Options)})
-			if r.err == nil && !validName.MatchString(phase.Name) {
+			switch {
+			case r.err != nil:
+			case !validName.MatchString(phase.Name):
 				r.fail(n, "a phase needs a name of letters, digits, dots, dashes and underscores")
+			case slices.ContainsFunc(*p, func(other Phase) bool { return other.Name == phase.Name }):
+				r.fail(n, "phase %s stands there twice: each records into a directory of its own name", phase.Name)
 			}
 			*p = append(*p, phase)
 		})

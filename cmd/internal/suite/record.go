@@ -127,6 +127,9 @@ func Load(dir string) (*Record, *Suite, error) {
 	}
 	s.Name = r.Name
 	for _, run := range r.Runs {
+		if run == nil || len(run.Parts) == 0 {
+			return nil, nil, fmt.Errorf("%s: holds a run without parts: the record is damaged; its captures can be analyzed one by one", path)
+		}
 		if err := run.check(); err != nil {
 			return nil, nil, fmt.Errorf("%s: %w", path, err)
 		}

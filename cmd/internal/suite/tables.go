@@ -50,13 +50,16 @@ func byTable(rows []*Row) (sets [][]*Row) {
 
 // lines of one table. Where a value was searched for, each probe is a line, by rising value.
 func (r *Record) lines(rows []*Row, from Source) ([]*line, error) {
+	runs := map[string][]*Run{}
+	for _, run := range r.Runs {
+		for _, id := range run.Rows {
+			runs[id] = append(runs[id], run)
+		}
+	}
 	var all []*line
 	for _, row := range rows {
 		var of []*line
-		for _, run := range r.Runs {
-			if !slices.Contains(run.Rows, row.ID) {
-				continue
-			}
+		for _, run := range runs[row.ID] {
 			if len(of) == 0 || run.Probe != nil {
 				of = append(of, &line{row: row})
 			}
@@ -196,7 +199,11 @@ func (r *Record) notes(t *Table, lines []*line) []string {
 		}
 	}
 	if len(lines) > 0 && len(lines[0].runs) > 1 && lines[0].runs[0].Probe == nil {
-		notes = append(notes, fmt.Sprintf("each row: median of %d runs, with the least and the greatest", len(lines[0].runs)))
+		fewer := ""
+		if slices.ContainsFunc(lines, func(l *line) bool { return len(l.results) > 0 && len(l.results) < len(l.runs) }) {
+			fewer = ", of as many as have a result,"
+		}
+		notes = append(notes, fmt.Sprintf("each row: median of %d runs%s with the least and the greatest", len(lines[0].runs), cmp.Or(fewer, ",")))
 	}
 	for _, n := range sameNotes(lines) {
 		once(n)

@@ -201,3 +201,66 @@ func TestKeeps(t *testing.T) {
 		}
 	}
 }
+
+// The median of repeated runs is known where the runs that told a bound only are above it whatever they were; else it is one itself.
+func TestMedianWithBounds(t *testing.T) {
+	for _, c := range []struct {
+		values, bounds []float64
+		median         float64
+		atLeast        bool
+	}{
+		{[]float64{10, 11}, []float64{5000}, 11, false},
+		{[]float64{10, 11}, []float64{11}, 11, false},
+		{[]float64{10}, []float64{5000, 6000}, 5000, true},
+		{[]float64{10}, []float64{20}, 15, true},
+		{[]float64{10, 20}, []float64{5}, 10, true}, // it may have been 15, and then 15 were in the middle
+		{nil, []float64{7}, 7, true},
+	} {
+		got := middle(c.values, c.bounds)
+		if got.Value == nil || *got.Value != c.median || got.AtLeast != c.atLeast || got.Low != nil || got.High != nil {
+			t.Errorf("%v and at least %v: %+v", c.values, c.bounds, got)
+		}
+	}
+	if got := middle([]float64{30, 10, 20}, nil); *got.Value != 20 || *got.Low != 10 || *got.High != 30 || got.AtLeast {
+		t.Errorf("%+v", got)
+	}
+}
+
+// Two parts and their joint result; a run of one part has no second one, and its joint figure is not shown for it.
+func TestFiguresOfPhases(t *testing.T) {
+	joint, first, second := received(30, 0), received(10, 0), received(20, 0)
+	for _, c := range []struct {
+		results []*result.Result
+		phase   int
+		want    *result.Result
+	}{
+		{[]*result.Result{joint, first, second}, 0, joint}, {[]*result.Result{joint, first, second}, 2, second}, {[]*result.Result{joint, first, second}, 3, nil},
+		{[]*result.Result{first}, 1, first}, {[]*result.Result{first}, 2, nil},
+	} {
+		if got := (&Column{Phase: c.phase}).of(c.results); got != c.want {
+			t.Errorf("phase %d of %d results: %+v", c.phase, len(c.results), got)
+		}
+	}
+}
+
+// Of three runs of a row, one lost messages, one was well, and one could not run: the cell says so, the worst first.
+func TestVerdictsOfRepeats(t *testing.T) {
+	s, rows := planned(t, "repeat: 3\ntables: [{rows: [{name: a}], columns: [{figure: verdict}, {figure: sent}]}]", Changes{})
+	r := s.NewRecord(rows, Changes{}, nil, "")
+	r.Attach(rows)
+	results := map[*Run]*result.Result{
+		r.Runs[0]: {Verdict: result.Pass},
+		r.Runs[1]: {Verdict: result.Fail, Findings: []result.Finding{{Code: "lost", Severity: result.SeverityFail}}},
+	}
+	r.Runs[0].State, r.Runs[1].State, r.Runs[2].State = Done, Done, Failed
+	tables, err := r.Tables(rows, func(run *Run) ([]*result.Result, error) { return []*result.Result{results[run]}, nil })
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := tables[0].Rows[0][1].Text; got != "failed (1 of 3 runs), FAIL (lost), PASS" {
+		t.Errorf("%q", got)
+	}
+	if got := strings.Join(tables[0].Notes, "\n"); !strings.Contains(got, "each row: median of 3 runs, of as many as have a result, with the least and the greatest") {
+		t.Error(got)
+	}
+}

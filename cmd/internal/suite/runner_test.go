@@ -1,0 +1,78 @@
+package suite
+
+import (
+	"errors"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+)
+
+// quietly is a Progress that calls line for each.
+type quietly struct{ line func() }
+
+func (q quietly) Line(string)   { q.line() }
+func (q quietly) Status(string) {}
+
+// The record, which is as large as the suite, is not written for each of the runs that can't be run.
+func TestRunsLeftOutAreRecordedTogether(t *testing.T) {
+	s, rows := planned(t, matrix, Changes{})
+	dir := t.TempDir()
+	said := 0
+	r := &Runner{Dir: dir, Suite: s, Record: s.NewRecord(rows, Changes{}, nil, ""), Rows: rows, Judge: func(*Row) string { return "no address" }}
+	r.Progress = quietly{func() {
+		said++
+		if IsSuite(dir) {
+			t.Errorf("recorded before run %d", said)
+		}
+	}}
+	if err := r.Run(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	record, _, err := Load(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, run := range record.Runs {
+		if run.State != LeftOut || run.Reason != "no address" {
+			t.Errorf("%+v", run)
+		}
+	}
+	if said != 3 {
+		t.Errorf("%d runs", said)
+	}
+}
+
+// A record that somebody has damaged is refused, whatever is wrong with it.
+func TestDamagedRecords(t *testing.T) {
+	for _, runs := range []string{`[null]`, `[{"id": "a"}]`, `[{"id": "../a", "parts": [{"capture": "a"}]}]`, `[{"id": "a", "parts": [{"capture": "../a"}]}]`} {
+		dir := t.TempDir()
+		text := `{"format": 1, "file": "a.yaml", "suite": "tables: [{rows: [{}], columns: [{figure: sent}]}]", "runs": ` + runs + `}`
+		if err := os.WriteFile(filepath.Join(dir, RecordName), []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		if _, _, err := Load(dir); err == nil || !strings.Contains(err.Error(), RecordName) {
+			t.Errorf("%s: %v", runs, err)
+		}
+	}
+}
+
+// A process that neither ends in time nor when it is told to is killed, and that is said; its exit code would say nothing.
+func TestChildThatDoesNotEnd(t *testing.T) {
+	c := child{args: []string{os.Args[0], "-test.run=^TestSleepsForMinutes$"}, env: append(os.Environ(), sleeps+"=1"), log: io.Discard, limit: 20 * time.Millisecond, grace: 20 * time.Millisecond}
+	if _, code, _, err := c.run(t.Context()); !errors.Is(err, errTooLong) {
+		t.Errorf("exit code %d, %v", code, err)
+	}
+}
+
+const sleeps = "LEVERET_TEST_SLEEPS"
+
+// It is the process of the test above.
+func TestSleepsForMinutes(t *testing.T) {
+	if os.Getenv(sleeps) == "" {
+		t.Skip("of another test")
+	}
+	time.Sleep(5 * time.Minute)
+}
