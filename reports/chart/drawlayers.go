@@ -211,9 +211,13 @@ func (d *drawing) joinDots(panel draw.Canvas, l *Dots) {
 	}
 	var points []vg.Point
 	for _, p := range l.Dots {
-		points = append(points, d.point(panel, Point{X: p.X, Y: p.Y}))
+		if !p.Apart {
+			points = append(points, d.point(panel, Point{X: p.X, Y: p.Y}))
+		}
 	}
-	d.stroke(points, l.Style)
+	if len(points) > 1 {
+		d.stroke(points, l.Style)
+	}
 }
 
 // mark of a shape around a point.

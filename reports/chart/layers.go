@@ -61,6 +61,8 @@ type Dot struct {
 	Low   *float64 `json:"low,omitempty"`
 	High  *float64 `json:"high,omitempty"`
 	Bound bool     `json:"bound,omitempty"`
+	// Apart: the line that joins the others does not go through it.
+	Apart bool `json:"apart,omitempty"`
 }
 
 // Cells are a heat map. A cell of level i holds From[i] or more of what Name says, and fewer than From[i+1]; the theme's heat goes

@@ -21,9 +21,9 @@ var runQuantiles = []struct {
 func dotsOf(q quantile, groups []*group, what, from string, where func(*group) float64) (points []Dot) {
 	for _, g := range groups {
 		if v, ok := q.bound(g, what, from); ok {
-			points = append(points, Dot{X: where(g), Y: v, Bound: true})
+			points = append(points, Dot{X: where(g), Y: v, Bound: true, Apart: g.apart})
 		} else if a, ok := g.of(q.figure(what, from)); ok {
-			points = append(points, Dot{X: where(g), Y: a.middle, Low: a.low, High: a.high})
+			points = append(points, Dot{X: where(g), Y: a.middle, Low: a.low, High: a.high, Apart: g.apart})
 		}
 	}
 	return points
@@ -240,6 +240,7 @@ func runCurvesTable(names []string, curves []result.Curve) *Table {
 // rateLatencySpec shows latency against throughput: a mark for each group, joined in the order of the parameter that they differ in,
 // else of their rates. Where they differ in more than that, there is a line for each kind of them, of one percentile.
 func rateLatencySpec(groups []group) Spec {
+	groups, behind := setApart(groups)
 	s := Spec{Title: "Latency against rate", Marks: runMarks(groups)}
 	what, from := latencyOfRuns(groups)
 	rate := &runRates[len(runRates)-1] // received
@@ -276,8 +277,46 @@ func rateLatencySpec(groups []group) Spec {
 		name, _, _ := strings.Cut(w.name, " (")
 		joined = "joined in the order of the " + name
 	}
-	s.Caption = runCaption(groups, repeatsNote(groups, "mark"), joined, meaning(from), latencyMessages(groups, what, from), boundsNote(layers))
+	s.Caption = runCaption(groups, repeatsNote(groups, "mark"), joined, behind, meaning(from), latencyMessages(groups, what, from), boundsNote(layers))
 	return s
+}
+
+// leastKept is the share of the offered rate from which on a run has kept it.
+const leastKept = 0.95
+
+// setApart sets those apart that did not keep the rate that was offered, or had none, where they differ in that: beyond what the broker takes, rates and latencies are those of
+// queues that grow, in no order, and a line through them would hide the curve that leads there. The note says so, "" without any.
+func setApart(groups []group) (set []group, note string) {
+	set = slices.Clone(groups)
+	offered := map[float64]bool{}
+	for _, r := range all(groups) {
+		if r.Config.RateTotal != nil {
+			offered[*r.Config.RateTotal] = true
+		}
+	}
+	for i := range set {
+		if len(offered) < 2 {
+			break
+		}
+		share, open := set[i].of(func(r *result.Result) (float64, bool) {
+			offered, got := r.Config.RateTotal, r.Rates.Sent
+			if offered == nil || *offered <= 0 {
+				return 0, false
+			}
+			of := *offered
+			if r.Config.Consumers > 0 && r.Config.FanOut > 0 {
+				got, of = r.Rates.Received, of*float64(r.Config.FanOut)
+			}
+			if got == nil {
+				return 0, false
+			}
+			return *got / of, true
+		})
+		if !open || share.middle < leastKept {
+			set[i].apart, note = true, "runs that did not keep an offered rate within 5 %, or had none, stand apart from the line"
+		}
+	}
+	return set, note
 }
 
 // rateLatencyLayers are the percentiles of the groups in the order given, or in that of the swept parameter; of says which percentile

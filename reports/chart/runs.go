@@ -20,6 +20,7 @@ type Labelled struct {
 type group struct {
 	label string
 	runs  []*result.Result
+	apart bool // its dots are not joined with others
 }
 
 // Bounds of what a chart of several runs shows: groups beside each other, and lines over each other.

@@ -138,7 +138,7 @@ func TestRunLatencyWithoutAnswers(t *testing.T) {
 	}
 }
 
-// A run without a limit among those with an offered rate is the last one that the line comes to.
+// A run without a limit among those with an offered rate is the last one, and no line comes to it.
 func TestRateAgainstLatencyWithoutALimit(t *testing.T) {
 	var runs []Labelled
 	for i, offered := range []float64{0, 1000, 2000} {
@@ -148,8 +148,33 @@ func TestRateAgainstLatencyWithoutALimit(t *testing.T) {
 		}
 		runs = append(runs, Labelled{fmt.Sprint(offered), r})
 	}
-	if got := xy(runSpec(t, runs, "rate-latency").Dots[0]); got != "1000 2, 1800 3, 1500 1, " {
-		t.Errorf("medians %s", got)
+	medians := runSpec(t, runs, "rate-latency").Dots[0]
+	if got := xy(medians); got != "1000 2, 1800 3, 1500 1, " || medians.Dots[0].Apart || !medians.Dots[2].Apart {
+		t.Errorf("medians %s, %+v", got, medians.Dots)
+	}
+}
+
+// Of 4,000 offered, 1,500 and of 3,000, 2,840 arrived, 38 and 94.7 %: the line goes from 1,000 to 2,000, of which 1,900 arrived, 95 %.
+func TestRateAgainstLatencyBeyondWhatTheBrokerTakes(t *testing.T) {
+	var runs []Labelled
+	for i, offered := range []float64{4000, 1000, 2000, 3000} {
+		r := runOf(10, []float64{1500, 1000, 1900, 2840}[i], int64(i+1)*1e6)
+		r.Config.RateTotal, r.Config.Consumers, r.Config.FanOut = &offered, 1, 1
+		runs = append(runs, Labelled{fmt.Sprint(offered), r})
+	}
+	s := runSpec(t, runs, "rate-latency")
+	got := ""
+	for _, p := range s.Dots[0].Dots {
+		got += fmt.Sprintf("%g %v, ", p.X, p.Apart)
+	}
+	if got != "1000 false, 1900 false, 2840 true, 1500 true, " {
+		t.Error(got)
+	}
+	if c := strings.Join(s.Caption, " "); !strings.Contains(c, "did not keep an offered rate within 5 %, or had none, stand apart") {
+		t.Error(c)
+	}
+	if c := strings.Join(runSpec(t, severalRuns(), "rate-latency").Caption, " "); strings.Contains(c, "apart") {
+		t.Error(c)
 	}
 }
 
