@@ -156,7 +156,7 @@ func TestPoliciesExplain(t *testing.T) {
 		{"nothing", manifest.FoundQueue{}, "lost", "the management API tells of no policy and no other consumer"},
 		{"argument", manifest.FoundQueue{Arguments: []manifest.Arg{{Key: "x-max-length", Value: int64(1)}}}, "removed_by_rule", "x-max-length=1"},
 		{"policy", manifest.FoundQueue{Policy: "short", Rules: []manifest.Arg{{Key: "max-length", Value: int64(1)}, {Key: "message-ttl", Value: int64(5)}}}, "removed_by_rule", "policy short: max-length=1, message-ttl=5"},
-		{"operator", manifest.FoundQueue{OperatorPolicy: "ops", Rules: []manifest.Arg{{Key: "expires", Value: int64(9)}}}, "removed_by_rule", "policy ops: expires=9"},
+		{"operator", manifest.FoundQueue{OperatorPolicy: "ops", Rules: []manifest.Arg{{Key: "message-ttl", Value: int64(9)}}}, "removed_by_rule", "policy ops: message-ttl=9"},
 		{"rejects", manifest.FoundQueue{Policy: "p", Rules: []manifest.Arg{{Key: "max-length", Value: int64(1)}, {Key: "overflow", Value: "reject-publish"}}}, "lost", ""},
 		{"lazy", manifest.FoundQueue{Policy: "p", Rules: []manifest.Arg{{Key: "queue-mode", Value: "lazy"}}}, "lost", ""},
 		{"others", manifest.FoundQueue{Consumers: 2}, "removed_by_rule", "another consumer: the queue had 2 consumers of other programs when the run began"},

@@ -123,6 +123,17 @@ func (h *host) name() string {
 	return strings.Join(names, ", ")
 }
 
+// error bounds by how much times of different hosts may be off from each other; MaxInt64 where nothing does.
+func (c *clocks) error() (ns int64) {
+	for i := range c.relations {
+		if !c.relations[i].known {
+			return math.MaxInt64
+		}
+		ns = max(ns, 2*c.relations[i].errorNS)
+	}
+	return ns
+}
+
 // describe says how the captures of several hosts were joined, one line a host; none of one host.
 func (c *clocks) describe() (lines []string, structured []result.Clock) {
 	for i := 1; i < len(c.relations); i++ {

@@ -119,6 +119,7 @@ func (a *analysis) findFacts() {
 	f.PublishStopNS, f.WindowNS = a.window.publishStop, a.window.runStop-a.window.runStart
 	a.arrivals(f)
 	f.ClocksDiffer, _ = a.clocks.describe()
+	f.ClockErrorNS = a.clocks.error()
 	if accuracy := a.clocks.accuracy(); accuracy != "" {
 		f.ClocksDiffer = append(f.ClocksDiffer, accuracy)
 	}

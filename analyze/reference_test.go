@@ -64,13 +64,13 @@ func (r *reference) arrivals(m message, queue int) (as []arrival) {
 }
 
 // begun tells whether a subscription had begun when the message came: that is from the first one of its producer on that it
-// received. A subscription need not begin at the beginning of its stream.
+// received, or where one of any producer had been received when it was sent. A subscription need not begin at the beginning of its stream.
 func (r *reference) begun(a arrival) bool {
 	if a.subscription == 0 {
 		return true
 	}
-	for b := range r.firstAt {
-		if b.subscription == a.subscription && b.producer == a.producer && b.seq <= a.seq {
+	for b, at := range r.firstAt {
+		if b.subscription == a.subscription && (b.producer == a.producer && b.seq <= a.seq || at < r.sent[a.message].at) {
 			return true
 		}
 	}

@@ -10,14 +10,16 @@ import (
 )
 
 // A loss explains nothing that was sent after all was back. Of ten messages each at 0, 100, 200 and 300 ms, to a queue that is not
-// durable, 7, 8, 9 and 6 came, and the connection was away from 120 to 150 ms: of the 3 + 2 missing of before it may have taken all;
+// durable, 7, 8, 9 and 6 came, and all connections were away from 120 to 150 ms: of the 3 + 2 missing of before it may have taken all;
 // the 1 + 4 of afterwards are lost, confirmed as they are.
 func TestLossExplainsWhatWasSentBefore(t *testing.T) {
-	run := func(recovered bool) string {
+	run := func(recovered bool, lost ...uint32) string {
 		m := plan(1, 1)
 		r := record(t, m)
 		state := func(s event.ConnectionState, at int64, text string) {
-			r.w.Connection(&event.Connection{At: epoch + at, Connection: 0, State: s, Producer: event.NoLane, Consumer: event.NoLane, Text: text})
+			for _, connection := range lost {
+				r.w.Connection(&event.Connection{At: epoch + at, Connection: connection, State: s, Producer: event.NoLane, Consumer: event.NoLane, Text: text})
+			}
 		}
 		state(event.Open, 0, "")
 		for i, n := range []int{7, 8, 9, 6} {
@@ -41,7 +43,7 @@ func TestLossExplainsWhatWasSentBefore(t *testing.T) {
 		r.ackAll(0, 400*ms)
 		return r.close()
 	}
-	dir := run(true)
+	dir := run(true, 0, 1)
 	r := analyzed(t, dir)
 	if c := r.Counts; c.RemovedByRule != 5 || c.Lost != 5 || c.Missing != 10 || r.Verdict != result.Fail {
 		t.Errorf("%s %+v", r.Verdict, c)
@@ -66,8 +68,14 @@ func TestLossExplainsWhatWasSentBefore(t *testing.T) {
 		t.Error(f.Text)
 	}
 
-	r = analyzed(t, run(false)) // lost for good: how long it went on taking messages away nobody knows
+	r = analyzed(t, run(false, 0, 1)) // lost for good: how long it went on taking messages away nobody knows
 	if c := r.Counts; c.RemovedByRule != 10 || c.Lost != 0 {
+		t.Errorf("%s %+v", r.Verdict, c)
+	}
+
+	// A broker that restarts takes the consumers of the queue away, too: one connection alone is no restart.
+	r = analyzed(t, run(true, 0))
+	if c := r.Counts; c.RemovedByRule != 0 || c.Lost != 10 || r.Verdict != result.Fail {
 		t.Errorf("%s %+v", r.Verdict, c)
 	}
 }

@@ -127,8 +127,9 @@ func (l *Ledger) judge(t *tally, c *destCounts, waits bool, f *Facts) {
 			t.unasked += c.absent.unasked
 		}
 	}
-	t.spans = append(t.spans, c.spans...)
-	t.manySpans = t.manySpans || c.manySpans
+	kept := min(len(c.spans), maxSpans-len(t.spans)) // a stream has as many as subscriptions
+	t.spans = append(t.spans, c.spans[:kept]...)
+	t.manySpans = t.manySpans || c.manySpans || kept < len(c.spans)
 }
 
 // judgeUnconsumed is for a queue that no capture consumes: what the broker counted in it at the end is all there is.

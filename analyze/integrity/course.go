@@ -70,6 +70,8 @@ func (r *report) nothingToJudge() {
 		text += "; analyze their capture together with that of the consumers"
 	case r.c.Received == 0 && r.c.Nacked == r.c.Sent:
 		text = "the broker refused (nacked) every message"
+	case r.c.Received == 0 && r.c.Nacked+r.c.Uncommitted == r.c.Sent:
+		text = "the broker kept no message: none was committed"
 	default:
 		return
 	}

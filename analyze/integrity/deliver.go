@@ -59,6 +59,9 @@ func (l *Ledger) intact(r *DeliveryRows, i, j int, d int32, flagged bool) {
 		c.foreign += int64(n)
 		return
 	}
+	if at := r.Received[i]; c.ownIntact == 0 || at < c.first {
+		c.first = at
+	}
 	c.ownIntact += int64(n)
 	pg, slot := l.pageFor(p, seq>>l.shift), int(seq)&(l.size-1)
 	a := l.arrivals(pg, d)

@@ -2,6 +2,7 @@ package integrity
 
 import (
 	"fmt"
+	"strconv"
 
 	"leveret/capture/event"
 	"leveret/capture/manifest"
@@ -45,10 +46,15 @@ type queue struct {
 	consumed   bool // a consumer of a capture reads it
 	automatic  bool // and all of them acknowledge automatically
 	fed        bool // a route of a capture reaches it
-	ends       []queueEnd
-	starts     []queueStart
-	consumers  []consumerOf
-	dests      []int32 // one; of a stream, one a subscription
+	transient  bool // messages that are not persistent go to it
+	// expiration is the shortest that its messages have as a property, as given and in ms; "": none.
+	expiration   string
+	expirationMS int64
+	ends         []queueEnd
+	starts       []queueStart
+	consumers    []consumerOf
+	requeuing    int     // of the consumers, those that give messages back
+	dests        []int32 // one; of a stream, one a subscription
 }
 
 // consumerOf is one consumer of one capture.
@@ -118,6 +124,7 @@ func NewExpected(ms []*manifest.Manifest, tags []uint16) *Expected {
 	for i, m := range ms {
 		if m != nil {
 			x.addRoutes(i, m)
+			x.addFlows(i, m)
 		}
 	}
 	return x
@@ -203,6 +210,9 @@ func (q *queue) consume(c consumerOf) {
 	q.automatic = c.AutoAck && (q.automatic || !q.consumed)
 	q.consumed = true
 	q.consumers = append(q.consumers, c)
+	if c.Nack && c.Requeue && !c.AutoAck {
+		q.requeuing++
+	}
 }
 
 // argument finds a declared argument of a queue.
@@ -298,6 +308,44 @@ func (x *Expected) addRoutes(capture int, m *manifest.Manifest) {
 		}
 		c.routes = append(c.routes, int32(len(x.routes)))
 		x.routes = append(x.routes, n)
+	}
+}
+
+// flow is what producers send alike: there may be as many producers as routes.
+type flow struct {
+	route, routes int
+	persistent    bool
+	expiration    string
+}
+
+// addFlows notes what of the messages that go to a queue may have the broker remove them.
+func (x *Expected) addFlows(capture int, m *manifest.Manifest) {
+	seen := map[flow]bool{}
+	for i := range m.Producers {
+		p := &m.Producers[i]
+		f := flow{route: p.Route, routes: max(p.Routes, 1), persistent: p.Persistent}
+		if p.Properties != nil {
+			f.expiration = p.Properties.Expiration
+		}
+		if seen[f] || f.route < 0 || f.routes > len(m.Topology.Routes)-f.route {
+			continue
+		}
+		seen[f] = true
+		for _, r := range m.Topology.Routes[f.route : f.route+f.routes] {
+			for _, q := range r.Queues {
+				if qs := x.captures[capture].queues; q >= 0 && q < len(qs) {
+					x.queues[qs[q]].takes(&f)
+				}
+			}
+		}
+	}
+}
+
+func (q *queue) takes(f *flow) {
+	q.transient = q.transient || !f.persistent
+	ms, err := strconv.ParseInt(f.expiration, 10, 64)
+	if err == nil && (q.expiration == "" || ms < q.expirationMS) {
+		q.expiration, q.expirationMS = f.expiration, ms
 	}
 }
 

@@ -1,7 +1,6 @@
 package integrity
 
 import (
-	"slices"
 	"strings"
 
 	"leveret/analyze/result"
@@ -71,6 +70,8 @@ type Facts struct {
 	SeveralBrokers bool
 	// ClocksDiffer says how the clocks of several hosts were joined, and what latencies between them are worth; empty of one host.
 	ClocksDiffer []string
+	// ClockErrorNS is by how much times of different captures may be off; MaxInt64 where that is not known.
+	ClockErrorNS int64
 	// TargetRate and SentRate are offered and achieved messages a second over all producers; nil in closed loop.
 	TargetRate, SentRate *float64
 	// Limit is what limited the run, LimitedBy the same in words with its evidence; empty if unknown.
@@ -85,21 +86,12 @@ type Facts struct {
 	// middle of the window.
 	Backlog       *int64
 	BacklogBefore int64
+
+	byConsumer map[Away]*consumerFacts // nil until it is wanted; see of
 }
 
 // Away is a consumer that was not there for a time.
 type Away struct{ Capture, Consumer int }
-
-// away counts the consumers of a queue that were not there for a time, and tells whether one of them acks automatically.
-func (f *Facts) away(q *queue) (n int, automatic bool) {
-	for _, c := range q.consumers {
-		if slices.Contains(f.Away, Away{c.capture, c.number}) {
-			n++
-			automatic = automatic || c.AutoAck
-		}
-	}
-	return n, automatic
-}
 
 // Ended is one thing that ended early.
 type Ended struct {
@@ -116,12 +108,67 @@ type Cancelled struct {
 	Text              string
 }
 
+// consumerFacts are what happened to one consumer. There may be as many consumers as things that happened to them: they are looked up.
+type consumerFacts struct {
+	away      int // times
+	ended     bool
+	cancelled []*Cancelled
+}
+
+// nothingHappened is shared, and never written.
+var nothingHappened consumerFacts
+
+// of is what happened to a consumer. Away, Ended and Cancelled must not change any more.
+func (f *Facts) of(capture, consumer int) *consumerFacts {
+	if f.byConsumer == nil {
+		f.index()
+	}
+	if x := f.byConsumer[Away{capture, consumer}]; x != nil {
+		return x
+	}
+	return &nothingHappened
+}
+
+func (f *Facts) index() {
+	f.byConsumer = map[Away]*consumerFacts{}
+	of := func(capture, consumer int) *consumerFacts {
+		k := Away{capture, consumer}
+		if f.byConsumer[k] == nil {
+			f.byConsumer[k] = &consumerFacts{}
+		}
+		return f.byConsumer[k]
+	}
+	for _, a := range f.Away {
+		of(a.Capture, a.Consumer).away++
+	}
+	for _, e := range f.Ended {
+		of(e.Capture, e.Consumer).ended = true
+	}
+	for i := range f.Cancelled {
+		c := &f.Cancelled[i]
+		x := of(c.Capture, c.Consumer)
+		x.cancelled = append(x.cancelled, c)
+	}
+}
+
+// away counts the consumers of a queue that were not there for a time, and tells whether one of them acks automatically.
+func (f *Facts) away(q *queue) (n int, automatic bool) {
+	for _, c := range q.consumers {
+		if f.of(c.capture, c.number).away > 0 {
+			n++
+			automatic = automatic || c.AutoAck
+		}
+	}
+	return n, automatic
+}
+
 // cancelled is when the broker first cancelled a consumer of the queue.
 func (f *Facts) cancelled(q *queue) (atNS int64, ok bool) {
-	for _, c := range f.Cancelled {
-		of := slices.ContainsFunc(q.consumers, func(x consumerOf) bool { return x.capture == c.Capture && x.number == c.Consumer })
-		if of && strings.HasSuffix(c.Text, " "+q.name) && (!ok || c.AtNS < atNS) {
-			atNS, ok = c.AtNS, true
+	for _, consumer := range q.consumers {
+		for _, c := range f.of(consumer.capture, consumer.number).cancelled {
+			if strings.HasSuffix(c.Text, " "+q.name) && (!ok || c.AtNS < atNS) {
+				atNS, ok = c.AtNS, true
+			}
 		}
 	}
 	return atNS, ok
@@ -138,6 +185,4 @@ func (f *Facts) consumersEnded(q *queue) int {
 	return n
 }
 
-func (f *Facts) consumerEnded(c consumerOf) bool {
-	return slices.ContainsFunc(f.Ended, func(e Ended) bool { return e.Capture == c.capture && e.Consumer == c.number })
-}
+func (f *Facts) consumerEnded(c consumerOf) bool { return f.of(c.capture, c.number).ended }

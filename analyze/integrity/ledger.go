@@ -126,6 +126,7 @@ type Ledger struct {
 
 	producers [][]*producer // by capture, number
 	dests     []destCounts  // by destination
+	published publishedInAll
 	total     totals
 	strays    []stray
 	suspects  map[suspected]suspect
@@ -166,6 +167,7 @@ type destCounts struct {
 	foreign     int64
 	outOfOrder  int64
 	ownIntact   int64
+	first       int64 // when the first of ownIntact was received
 
 	// What Finish finds.
 	published  published
@@ -181,7 +183,9 @@ type destCounts struct {
 	manySpans  bool   // there are more
 	// purges are when the queue was purged, as marks say. explained are the messages that went with one of them, or with the loss of
 	// a connection, by page; the counts are of both. They are not among absent.
-	purges                 []int64
+	purges []int64
+	// begun: what was sent later came into the queue behind a message that had been received from it; event.None: unknown.
+	begun                  int64
 	explained              map[*page][]uint64
 	purgedCount, lossCount int64
 }

@@ -315,25 +315,33 @@ type laneKey struct {
 	number  uint16 // of the consumer
 }
 
-// lane returns the lane of a producer to a consumer, made where it is new; valid until the next call.
-func (p *producer) lane(k laneKey) *lane {
-	const searched = 32
+// find returns the lane of a producer to a consumer, nil where nothing came by it; valid until the next call of lane.
+func (p *producer) find(k laneKey) *lane {
 	if p.laneIndex != nil {
-		i, ok := p.laneIndex[k]
-		if !ok {
-			i = len(p.lanes)
-			p.laneIndex[k] = i
-			p.lanes = append(p.lanes, lane{laneKey: k, low: ^uint64(0)})
+		if i, ok := p.laneIndex[k]; ok {
+			return &p.lanes[i]
 		}
-		return &p.lanes[i]
+		return nil
 	}
 	for i := range p.lanes {
 		if p.lanes[i].laneKey == k {
 			return &p.lanes[i]
 		}
 	}
+	return nil
+}
+
+// lane returns the lane of a producer to a consumer, made where it is new; valid until the next call.
+func (p *producer) lane(k laneKey) *lane {
+	if ln := p.find(k); ln != nil {
+		return ln
+	}
+	const searched = 32
 	p.lanes = append(p.lanes, lane{laneKey: k, low: ^uint64(0)})
-	if len(p.lanes) > searched {
+	switch {
+	case p.laneIndex != nil:
+		p.laneIndex[k] = len(p.lanes) - 1
+	case len(p.lanes) > searched:
 		p.laneIndex = map[laneKey]int{}
 		for i := range p.lanes {
 			p.laneIndex[p.lanes[i].laneKey] = i

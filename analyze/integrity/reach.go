@@ -14,9 +14,10 @@ import (
 type reach struct {
 	messages, bytes float64
 	lasting         time.Duration
+	unused          time.Duration // the queue, at one time
 }
 
-var unknownReach = reach{messages: -1, bytes: -1, lasting: -1}
+var unknownReach = reach{messages: -1, bytes: -1, lasting: -1, unused: -1}
 
 // overhead is more than what a broker counts for a message beside its body, in bytes.
 const overhead = 1 << 10
@@ -35,48 +36,81 @@ func (l *Ledger) reachOf(q *queue, f *Facts) reach {
 		end = max(end, e.endNS)
 	}
 	r.lasting = time.Duration(2 * (end - f.StartNS))
-	ready := q.readyAtStart()
+	if r.unused = r.lasting; l.consumedThroughout(q, f) {
+		r.unused = 0
+	}
+	known := l.published.known && f.SendsWhole
 	for _, d := range q.declared {
-		if d.ReadyAtStart == nil {
-			return r
-		}
+		known = known && d.ReadyAtStart != nil
 	}
 	for _, d := range q.dests {
-		if l.destCounts(d).foreign > 0 {
-			return r
-		}
+		known = known && l.destCounts(d).foreign == 0
 	}
-	sent, size, known := l.published()
-	if !known || !f.SendsWhole {
+	if !known {
 		return r
 	}
+	ready, sent := q.readyAtStart(), l.sentTo(q)
 	r.messages = 2 * float64(ready+sent)
 	if ready == 0 {
-		r.bytes = 2 * float64(sent) * float64(size+overhead)
+		r.bytes = 2 * float64(sent) * float64(l.published.size+overhead)
 	}
 	return r
 }
 
-// published is how many messages were sent in all, copies among them, and the size of the largest; false where a producer has
-// no manifest.
-func (l *Ledger) published() (sent int64, size int, known bool) {
-	sent = l.total.repeatedSends
+// publishedInAll is what producers did, as Finish finds it: there may be as many producers as queues.
+type publishedInAll struct {
+	sent  int64 // copies among them
+	size  int   // of the largest message
+	known bool  // every producer has a manifest
+}
+
+func (l *Ledger) findPublished() publishedInAll {
+	p := publishedInAll{sent: l.total.repeatedSends}
 	for capture, ps := range l.producers {
-		for number, p := range ps {
-			if p == nil {
+		for number, of := range ps {
+			if of == nil {
 				continue
 			}
 			m := l.x.captures[capture].manifest
 			if m == nil || number >= len(m.Producers) {
-				return 0, 0, false
+				return publishedInAll{}
 			}
-			sent, size = sent+p.sent, max(size, m.Producers[number].Size)
+			p.sent, p.size = p.sent+of.sent, max(p.size, m.Producers[number].Size)
 		}
 	}
-	return sent, size, true
+	p.known = true
+	return p
 }
 
-// excludes tells whether the queue cannot have come to a limit: an argument, or the same key of a policy without "x-".
+// sentTo is how many messages can have come to a queue at most: those whose routes lead there, those that were refused and may have
+// come all the same, and copies. Where it is not known where messages go, it is all of them.
+func (l *Ledger) sentTo(q *queue) int64 {
+	t := &l.total
+	if t.unknownRoute+t.otherQueue > 0 {
+		return l.published.sent
+	}
+	most := int64(0)
+	for _, d := range q.dests {
+		most = max(most, l.destCounts(d).expected)
+	}
+	return min(l.published.sent, most+t.nacked+t.returned+t.repeatedSends)
+}
+
+// consumedThroughout tells whether a consumer was subscribed to the queue from the start to the end of its drain: as long as one is,
+// the queue is in use.
+func (l *Ledger) consumedThroughout(q *queue, f *Facts) bool {
+	for _, c := range q.consumers {
+		o, x := l.x.captures[c.capture].manifest.Outcome, f.of(c.capture, c.number)
+		stays := !c.Polling && c.StartDelayNS == 0 && !c.leaves()
+		if stays && o != nil && o.BarrierNS != event.None && o.BarrierNS <= f.StartNS && x.away == 0 && !x.ended && len(x.cancelled) == 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// excludes tells whether the queue cannot have come to a limit: an argument, the same key of a policy without "x-", or the expiration of
+// messages.
 func (r reach) excludes(key string, value any) bool {
 	limit := func(most float64) bool {
 		n, ok := number(value)
@@ -87,8 +121,10 @@ func (r reach) excludes(key string, value any) bool {
 		return limit(r.messages)
 	case "max-length-bytes":
 		return limit(r.bytes)
-	case "message-ttl", "expires":
+	case "message-ttl", "expiration":
 		return limit(float64(r.lasting) / float64(time.Millisecond))
+	case "expires":
+		return limit(float64(r.unused) / float64(time.Millisecond))
 	case "max-age":
 		age, ok := streamAge(value)
 		return ok && r.lasting >= 0 && r.lasting <= age

@@ -2,6 +2,7 @@ package integrity
 
 import (
 	"fmt"
+	"math"
 	"strconv"
 	"strings"
 
@@ -34,6 +35,9 @@ func (l *Ledger) removalRule(q *queue, f *Facts) string {
 		argument("x-max-age")
 	}
 	argument("x-expires")
+	if e := q.expiration; e != "" && q.kind != "stream" && !within.excludes("expiration", float64(q.expirationMS)) {
+		rules = append(rules, "expiration of its messages, "+e+" ms")
+	}
 	rules = append(append(rules, q.policyRules(rejects, within)...), l.eventRules(q, f)...)
 	if at, ok := f.cancelled(q); ok && len(rules) > 0 { // it explains more than any of them
 		first := fmt.Sprintf("the broker cancelled a consumer of it %s after the start, as it does when a queue is deleted; else", seconds(at))
@@ -57,11 +61,16 @@ func (l *Ledger) eventRules(q *queue, f *Facts) (rules []string) {
 		redelivered += l.destCounts(d).redelivered
 	}
 	ended := f.consumersEnded(q)
-	if v, ok := q.argument("x-delivery-limit"); ok && (redelivered > 0 || ended > 0) {
-		rules = append(rules, rule("x-delivery-limit", v))
-	} else if v := q.policyValue("delivery-limit"); v != nil && (redelivered > 0 || ended > 0) {
-		rules = append(rules, q.policyName()+rule("delivery-limit", v))
-	} else if q.kind == "quorum" && (redelivered > 0 || ended > 0) && !l.x.beforeVersion4() {
+	reached := func(limit any) bool { return ended > 0 || redelivered > 0 && !q.returnedLess(limit, f) }
+	if v, ok := q.argument("x-delivery-limit"); ok {
+		if reached(v) {
+			rules = append(rules, rule("x-delivery-limit", v))
+		}
+	} else if v := q.policyValue("delivery-limit"); v != nil {
+		if reached(v) {
+			rules = append(rules, q.policyName()+rule("delivery-limit", v))
+		}
+	} else if q.kind == "quorum" && reached(20) && !l.x.beforeVersion4() {
 		rules = append(rules, "the delivery limit that quorum queues have by default since RabbitMQ 4.0 (20)")
 	}
 	if left, found := q.takenBetween(); left > found {
@@ -84,10 +93,29 @@ func (l *Ledger) eventRules(q *queue, f *Facts) (rules []string) {
 	return rules
 }
 
+// returnedLess tells whether a message that no consumer of the captures received went back to the queue fewer times than its delivery
+// limit: it can have done so once each time that one of the consumers was lost, or stopped by itself. Where messages were redelivered
+// and none was, nobody knows why.
+func (q *queue) returnedLess(limit any, f *Facts) bool {
+	times := 0
+	for _, c := range q.consumers {
+		times += f.of(c.capture, c.number).away
+		if c.leaves() {
+			times++
+		}
+	}
+	n, ok := number(limit)
+	return ok && times > 0 && float64(times) < n
+}
+
+// leaves tells whether the consumer may stop by itself before the run does.
+func (c *consumerOf) leaves() bool { return c.Limit > 0 || c.ExitWhen != "" }
+
 // lossRule names what may explain why a message is missing that was sent before what was lost was back; "" where nothing does.
 func (l *Ledger) lossRule(q *queue, f *Facts) string {
 	var rules []string
 	away, automatic := f.away(q)
+	restarted := f.ConnectionsLost > 0 && q.allGone(f)
 	if automatic {
 		rules = append(rules, "automatic acks: connections of its consumers were lost, and with them what was on its way there")
 	}
@@ -97,14 +125,28 @@ func (l *Ledger) lossRule(q *queue, f *Facts) string {
 			rules = append(rules, "auto-delete: every consumer of the queue was away for a time, and the queue goes with the last of them")
 		case d.Exclusive && away > 0:
 			rules = append(rules, "exclusive: the queue goes with its connection, which was lost")
-		case !d.Durable && f.ConnectionsLost > 0:
+		case !d.Durable && restarted:
 			rules = append(rules, "not durable: connections were lost, and a broker that restarts forgets the queue; --flag persistent, with durable queues, has this judged")
+		case q.transient && q.kind != "quorum" && q.kind != "stream" && restarted:
+			rules = append(rules, "messages not persistent: connections were lost, and a broker that restarts forgets them; --flag persistent has this judged")
 		default:
 			continue
 		}
 		break
 	}
 	return strings.Join(rules, ", ")
+}
+
+// allGone tells whether every consumer of the queue was away for a time, or may have stopped before: a broker that restarts takes all
+// of them away, also those that are connected to other nodes than the queue's.
+func (q *queue) allGone(f *Facts) bool {
+	for i := range q.consumers {
+		c := &q.consumers[i]
+		if x := f.of(c.capture, c.number); x.away == 0 && !x.ended && len(x.cancelled) == 0 && !c.leaves() {
+			return false
+		}
+	}
+	return true
 }
 
 // takenBetween tells how many messages one capture left in the queue, and how many a later one found, where that is less.
@@ -135,12 +177,7 @@ func (q *queue) vanished(f *Facts) bool {
 
 // requeues tells whether consumers of the queue give messages back, and whether all of them do.
 func (q *queue) requeues() (some, all bool) {
-	all = q.consumed
-	for _, c := range q.consumers {
-		back := c.Nack && c.Requeue && !c.AutoAck
-		some, all = some || back, all && back
-	}
-	return some, all
+	return q.requeuing > 0, q.consumed && q.requeuing == len(q.consumers)
 }
 
 // whyNotEmptied says what in the plan keeps the queue's consumers from emptying it; "" where nothing does.
@@ -193,12 +230,13 @@ func (q *queue) ready() int64 {
 	return -1
 }
 
-// readyAtStart is the count of messages that were in the queue before the run, 0 if unknown.
+// readyAtStart is the count of messages that were in the queue before the run, when the first capture began; 0 if unknown.
 func (q *queue) readyAtStart() int64 {
-	for _, d := range q.declared {
-		if d.ReadyAtStart != nil {
-			return *d.ReadyAtStart
+	first := queueStart{atNS: math.MaxInt64}
+	for _, s := range q.starts {
+		if s.atNS < first.atNS {
+			first = s
 		}
 	}
-	return 0
+	return first.ready
 }

@@ -22,6 +22,11 @@ const reopenedRule = "the subscription of the stream was opened again, and begin
 // subscription is the consumer that a destination of a stream is of.
 type subscription struct{ capture, consumer int }
 
+// lane is how a producer's messages come by the destination, number d, of a stream's subscription.
+func (x *dest) lane(d int32) laneKey {
+	return laneKey{dest: d, capture: uint16(x.of.capture), number: uint16(x.of.consumer)}
+}
+
 // subscription is the destination of one consumer of a stream.
 func (x *Expected) subscription(capture int, queue, consumer uint16) int32 {
 	c := &x.captures[capture]
@@ -36,7 +41,7 @@ func (x *Expected) subscription(capture int, queue, consumer uint16) int32 {
 
 // reopened tells whether the destination is a subscription that was away for a time.
 func (f *Facts) reopened(d *dest) bool {
-	return d.stream && d.of != nil && slices.Contains(f.Away, Away{d.of.capture, d.of.consumer})
+	return d.stream && d.of != nil && f.of(d.of.capture, d.of.consumer).away > 0
 }
 
 // excuse takes back what was held against the broker for messages that such subscriptions got once more. Rows come before the

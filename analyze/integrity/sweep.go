@@ -34,27 +34,9 @@ type span struct {
 
 // Finish looks at what has not been answered. It is called once, after the last rows.
 func (l *Ledger) Finish(f *Facts) {
-	for d := range l.x.dests {
-		c, q := l.destCounts(int32(d)), &l.x.queues[l.x.dests[d].queue]
-		rule, loss := l.removalRule(q, f), l.lossRule(q, f)
-		if l.x.dests[d].reopened = f.reopened(&l.x.dests[d]); l.x.dests[d].reopened {
-			rule = joined(rule, reopenedRule)
-		}
-		if rule != "" || f.LossesEndNS == math.MaxInt64 { // one that explains all explains more
-			rule, loss = joined(rule, loss), ""
-		}
-		c.removable, c.purges = rule+loss != "", f.Purges[q.name]
-		c.lossRule, c.lossEnd = loss, f.LossesEndNS
-		switch {
-		case !f.DeliveriesWhole:
-			c.fate = unjudged
-		case q.drained(l.x, f):
-			c.fate, c.rule = judged, rule
-		case q.vanished(f):
-			c.fate, c.rule = vanished, rule
-		default:
-			c.fate = waiting
-		}
+	l.published = l.findPublished()
+	for i := range l.x.queues {
+		l.decide(&l.x.queues[i], f)
 	}
 	for _, s := range l.strays {
 		if pg := s.producer.page(s.seq >> l.shift); pg != nil {
@@ -71,6 +53,37 @@ func (l *Ledger) Finish(f *Facts) {
 	l.finishDoubts()
 	l.excuse()
 	l.lookUp()
+}
+
+// decide finds what the absence of a message from a queue means. What is the same for all subscriptions of a stream is found once.
+func (l *Ledger) decide(q *queue, f *Facts) {
+	removal, loss := l.removalRule(q, f), l.lossRule(q, f)
+	absent := waiting
+	switch {
+	case !f.DeliveriesWhole:
+		absent = unjudged
+	case q.drained(l.x, f):
+		absent = judged
+	case q.vanished(f):
+		absent = vanished
+	}
+	for _, d := range q.dests {
+		c, rule, loss := l.destCounts(d), removal, loss
+		if l.x.dests[d].reopened = f.reopened(&l.x.dests[d]); l.x.dests[d].reopened {
+			rule = joined(rule, reopenedRule)
+		}
+		if rule != "" || f.LossesEndNS == math.MaxInt64 { // one that explains all explains more
+			rule, loss = joined(rule, loss), ""
+		}
+		c.removable, c.purges = rule+loss != "", f.Purges[q.name]
+		c.lossRule, c.lossEnd, c.fate, c.begun = loss, f.LossesEndNS, absent, event.None
+		if c.ownIntact > 0 && f.ClockErrorNS < math.MaxInt64 {
+			c.begun = c.first + f.ClockErrorNS
+		}
+		if absent >= vanished {
+			c.rule = rule
+		}
+	}
 }
 
 func (l *Ledger) finishProducer(p *producer) {
@@ -191,6 +204,7 @@ func (l *Ledger) finishRoute(p *producer, pg *page, n uint64, w int, messages ui
 			}
 		})
 		if missing != 0 && l.x.dests[d].stream {
+			l.subscribe(p, pg, n, w, d, missing)
 			before := missing &^ l.subscribed(p, d, n, w) &^ corrupt
 			missing &^= before
 			for left := before; left != 0; left &= left - 1 { // never to come: no part of a backlog
@@ -213,22 +227,36 @@ func (l *Ledger) finishRoute(p *producer, pg *page, n uint64, w int, messages ui
 	}
 }
 
-// subscribed is the part of a word that lies behind the first message of the producer that the stream's subscription
-// got: a subscription need not begin at the stream's beginning.
+// subscribed is the part of a word that a stream's subscription should have got, which need not begin at the stream's beginning:
+// what lies behind the first message of the producer that it got, and what subscribe found.
 func (l *Ledger) subscribed(p *producer, d int32, page uint64, w int) uint64 {
-	low := ^uint64(0)
-	for i := range p.lanes {
-		if p.lanes[i].dest == d {
-			low = min(low, p.lanes[i].low)
-		}
+	ln := p.find(l.x.dests[d].lane(d))
+	if ln == nil {
+		return 0
 	}
 	switch first := page<<l.shift + uint64(w)<<6; {
-	case low >= first+64:
+	case ln.low >= first+64:
 		return 0
-	case low <= first:
+	case ln.low <= first:
 		return ^uint64(0)
 	default:
-		return ^uint64(0) << (low - first)
+		return ^uint64(0) << (ln.low - first)
+	}
+}
+
+// subscribe looks, among messages (bits of a word) that a stream's subscription did not get, for one that was sent after it had got
+// one of any producer: that lies behind in the stream, and so do all that the producer sent later.
+func (l *Ledger) subscribe(p *producer, pg *page, page uint64, w int, d int32, messages uint64) {
+	begun := l.destCounts(d).begun
+	if begun == event.None {
+		return
+	}
+	for left := messages &^ l.subscribed(p, d, page, w); left != 0; left &= left - 1 {
+		slot := w<<6 + bits.TrailingZeros64(left)
+		if sent, _ := l.timesOf(pg, slot); sent > begun {
+			p.lane(l.x.dests[d].lane(d)).low = page<<l.shift + uint64(slot)
+			return
+		}
 	}
 }
 
