@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"io"
 	"net/url"
@@ -8,10 +9,12 @@ import (
 	"os/exec"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
 
+	"leveret/cmd/internal/options"
 	"leveret/cmd/internal/suite"
 	"leveret/loadcore/rabbitmqtest"
 	"leveret/reports/table"
@@ -366,6 +369,49 @@ tables:
 		t.Errorf("exit %d, resumed without an address\n%s", code, stderr2)
 	}
 	checkNowhere(t, node.Password(), dir, stdout+stderr+stderr2)
+}
+
+// A table that fits itself to what the system allows has no more connections than the broker's node still takes, 16 of which stay free.
+// Another test's connections may come and go meanwhile.
+func TestSuiteFitsItselfToTheBroker(t *testing.T) {
+	node := rabbitmqtest.Shared(t)
+	management, err := url.Parse(node.ManagementURL())
+	if err != nil {
+		t.Fatal(err)
+	}
+	management.User = url.UserPassword(node.User(), node.Password())
+	file, _ := suiteFile(t, `
+tables:
+  - scale: [producers]
+    fit-descriptors: true
+    options: {consumers: 0}
+    axes: [{name: Producers, option: producers, values: [1000000]}]
+    columns: [{figure: sent}]
+`)
+	c := &suiteRun{streams: streams{in: strings.NewReader(""), out: io.Discard, err: io.Discard}, options: &options.Suite{
+		URIs: map[string]string{"": node.URIFor(node.VHost(t))}, ManagementURIs: map[string]string{"": management.String()},
+	}}
+	if err := c.read([]string{file}, func(string) bool { return false }); err != nil {
+		t.Fatal(err)
+	}
+	c.changes.Descriptors = 2_000_000 // whatever this system allows: the broker is the limit
+	brokers, err := c.meet(t.Context())
+	if err == nil {
+		err = c.fit(brokers)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	var told []struct {
+		Sockets int `json:"sockets_total"` // before RabbitMQ 4
+		Files   int `json:"fd_total"`
+	}
+	node.ManagementGet(t, "nodes?columns=sockets_total,fd_total", &told)
+	limit := cmp.Or(told[0].Sockets, told[0].Files)
+	n, err := strconv.Atoi(strings.Fields(c.rows[0].Labels[0])[0]) // 17,894 (of 1000000)
+	if err != nil || n > limit-16 || n < limit-1016 {
+		t.Errorf("%q producers (%v), where the node takes %d connections in all", c.rows[0].Labels, err, limit)
+	}
 }
 
 // leftQueues are the names of all queues of a virtual host.
