@@ -395,6 +395,17 @@ tables:
 		t.Fatal(err)
 	}
 	c.changes.Descriptors = 2_000_000 // whatever this system allows: the broker is the limit
+	type limits struct {
+		Name    string
+		Sockets int `json:"sockets_total"` // before RabbitMQ 4
+		Files   int `json:"fd_total"`
+	}
+	told := []limits{{}}
+	for deadline := time.Now().Add(time.Minute); told[0].Files == 0; time.Sleep(100 * time.Millisecond) { // a new node has none at first
+		if node.ManagementGet(t, "nodes?columns=name,sockets_total,fd_total", &told); time.Now().After(deadline) {
+			t.Fatal("the node does not tell its limits")
+		}
+	}
 	brokers, err := c.meet(t.Context())
 	if err == nil {
 		err = c.fit(brokers)
@@ -402,11 +413,6 @@ tables:
 	if err != nil {
 		t.Fatal(err)
 	}
-	var told []struct {
-		Sockets int `json:"sockets_total"` // before RabbitMQ 4
-		Files   int `json:"fd_total"`
-	}
-	node.ManagementGet(t, "nodes?columns=sockets_total,fd_total", &told)
 	limit := cmp.Or(told[0].Sockets, told[0].Files)
 	n, err := strconv.Atoi(strings.Fields(c.rows[0].Labels[0])[0]) // 17,894 (of 1000000)
 	if err != nil || n > limit-16 || n < limit-1016 {
