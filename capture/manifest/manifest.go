@@ -330,8 +330,8 @@ type Outcome struct {
 	BarrierNS     int64 `json:"barrier_ns"`      // every lane ready: load begins, schedules count from here
 	PublishStopNS int64 `json:"publish_stop_ns"` // last producer stopped publishing
 	DrainEndNS    int64 `json:"drain_end_ns"`    // consumers cancelled
-	// ArrivedNS is when it was proved that all that was published without confirms had arrived at its queues; nil where that was not
-	// proved, or all producers had confirms or transactions.
+	// ArrivedNS is when it was proved that the broker had taken all that was published without confirms: its channels had handed it on to
+	// the queues, which may come to it later. Nil where that was not proved, or all producers had confirms or transactions.
 	ArrivedNS *int64 `json:"arrived_ns,omitempty"`
 	// StopReason is one line: "time limit reached", "all messages sent", "interrupted", ...
 	StopReason string `json:"stop_reason"`
