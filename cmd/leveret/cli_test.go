@@ -1,6 +1,7 @@
 package main
 
 import (
+	"io"
 	"io/fs"
 	"net"
 	"os"
@@ -99,7 +100,7 @@ func TestC100PortMixUpsAreNamed(t *testing.T) {
 		{"TLS to the plain port", "amqps://" + node.Addr(), "TLS"},
 		{"plain to the TLS port", "amqp://" + node.TLSAddr(), "amqps"},
 		{"AMQP to the management port", "amqp://" + strings.TrimPrefix(node.ManagementURL(), "http://"), "15672 is the management API"},
-		{"a server that never answers", "amqp://" + mute(t), "answer"},
+		{"a server that never answers", "amqp://" + mute(t, ""), "answer"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			begun := time.Now()
@@ -115,8 +116,8 @@ func TestC100PortMixUpsAreNamed(t *testing.T) {
 	}
 }
 
-// mute listens, accepts, and never says a word.
-func mute(t *testing.T) string {
+// mute listens, accepts, says a few words at most, and nothing more to whatever comes.
+func mute(t *testing.T, words string) string {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -129,7 +130,11 @@ func mute(t *testing.T) string {
 			if err != nil {
 				return
 			}
-			t.Cleanup(func() { c.Close() })
+			go func() {
+				defer c.Close()
+				io.WriteString(c, words)
+				io.Copy(io.Discard, c)
+			}()
 		}
 	}()
 	return l.Addr().String()

@@ -1,8 +1,6 @@
 package main
 
 import (
-	"io"
-	"net"
 	"os"
 	"path/filepath"
 	"strings"
@@ -129,25 +127,7 @@ func checkStall(t *testing.T, uri string, args []string, code int, says string, 
 func TestTLSHandshakeThatStalls(t *testing.T) {
 	t.Parallel()
 	for _, begun := range []string{"", "\x16\x03\x03\x00\x7a\x02\x00"} { // of a server's hello of 122 bytes
-		ln, err := net.Listen("tcp", "127.0.0.1:0")
-		if err != nil {
-			t.Fatal(err)
-		}
-		t.Cleanup(func() { ln.Close() })
-		go func() {
-			for {
-				c, err := ln.Accept()
-				if err != nil {
-					return
-				}
-				go func() {
-					defer c.Close()
-					io.WriteString(c, begun)
-					io.Copy(io.Discard, c)
-				}()
-			}
-		}()
-		checkStall(t, "amqps://"+ln.Addr().String(), nil, exitFailed, "TLS handshake: no answer within 1s", false)
+		checkStall(t, "amqps://"+mute(t, begun), nil, exitFailed, "TLS handshake: no answer within 1s", false)
 	}
 }
 
