@@ -99,8 +99,7 @@ func (c *churner) run(ctx context.Context) (*manifest.Outcome, error) {
 	cpu := cpuTime()
 	o.BarrierNS = c.clock.Now()
 	c.live.begin(o.BarrierNS)
-	o.StopReason = c.offer(ctx, o.BarrierNS)
-	o.PublishStopNS = c.clock.Now()
+	o.StopReason, o.PublishStopNS = c.offer(ctx, o.BarrierNS)
 	if c.plan.Time > 0 && o.StopReason == StopTime {
 		o.PublishStopNS = addClock(o.BarrierNS, uint64(c.plan.Time))
 	}
@@ -108,7 +107,7 @@ func (c *churner) run(ctx context.Context) (*manifest.Outcome, error) {
 	c.live.stop()
 	close(c.ending)
 	late := time.AfterFunc(max(c.plan.CloseTimeout, 0), func() {
-		c.stopUndoing(fmt.Errorf("not undone within %v of the end", c.plan.CloseTimeout))
+		c.stopUndoing(fmt.Errorf("not done within %v of the end of the load", c.plan.CloseTimeout))
 	})
 	c.operations.Wait()
 	left := c.tearDown()
@@ -124,8 +123,8 @@ func (c *churner) run(ctx context.Context) (*manifest.Outcome, error) {
 	return o, c.rec.Err()
 }
 
-// offer begins operations as they are due until it says why there are no more.
-func (c *churner) offer(ctx context.Context, barrier int64) (reason string) {
+// offer begins operations as they are due until it says why, and since when, there are no more.
+func (c *churner) offer(ctx context.Context, barrier int64) (reason string, stopped int64) {
 	end := event.None
 	stop, halt := context.WithCancelCause(ctx)
 	defer halt(nil)
@@ -143,23 +142,23 @@ func (c *churner) offer(ctx context.Context, barrier int64) (reason string) {
 	for n := uint64(0); c.spec.Limit == 0 || n < uint64(c.spec.Limit); n++ {
 		switch {
 		case c.rec.Err() != nil:
-			return StopRecording + ": " + c.rec.Err().Error()
+			return StopRecording + ": " + c.rec.Err().Error(), c.clock.Now()
 		case d.timed && end != event.None && d.due >= end:
 			<-stop.Done() // the rest of the time belongs to the load, too
-			return c.reason(ctx)
+			return c.reason(ctx), c.clock.Now()
 		case d.timed && !c.await(stop, wake, d.due), !c.take(stop, c.places):
-			c.missed(ctx, d, n, end)
-			return c.reason(ctx)
+			stopped = c.missed(ctx, d, n, end)
+			return c.reason(ctx), stopped
 		}
 		if !c.take(stop, c.slots) {
 			<-c.places
-			c.missed(ctx, d, n, end)
-			return c.reason(ctx)
+			stopped = c.missed(ctx, d, n, end)
+			return c.reason(ctx), stopped
 		}
 		c.begin(n, d.due)
 		d.next()
 	}
-	return StopOperations
+	return StopOperations, c.clock.Now()
 }
 
 var errChurnTime = errors.New(StopTime)
@@ -211,15 +210,15 @@ func (c *churner) take(stop context.Context, places chan struct{}) bool {
 }
 
 // missed is for the operations from n on that were due before the end: at the end of the time those begin that find a place, however
-// late this process was to look; the others are recorded as not begun.
-func (c *churner) missed(ctx context.Context, d *dueTimes, n uint64, end int64) {
+// late this process was to look; from the first on that finds none they are recorded as not begun. It gives the end.
+func (c *churner) missed(ctx context.Context, d *dueTimes, n uint64, end int64) int64 {
 	now := c.clock.Now()
 	if end == event.None || now < end {
 		end = now
 	}
-	first := c.firstStep()
+	first, room := c.firstStep(), true
 	for ; d.timed && d.due < end && (c.spec.Limit == 0 || n < uint64(c.spec.Limit)) && c.rec.Err() == nil; n++ {
-		if ctx.Err() == nil && c.free() {
+		if room = room && ctx.Err() == nil && c.free(); room {
 			c.begin(n, d.due)
 			d.next()
 			continue
@@ -229,6 +228,7 @@ func (c *churner) missed(ctx context.Context, d *dueTimes, n uint64, end int64) 
 		c.live.missed()
 		d.next()
 	}
+	return end
 }
 
 // free takes a place and a slot, where both are to be had now.

@@ -161,6 +161,13 @@ func TestRabbitMQRefusesOperations(t *testing.T) {
 		}
 	}
 	newAdmin(t, mustParse(t, node.URIFor(vhost))).gone("churn-test-7")
+
+	// Of a declaration that was refused nothing can be left, and nothing is to be removed.
+	user, password = node.AddUser(t, vhost, rabbitmqtest.Permissions{Configure: "none", Write: ".*", Read: ".*"})
+	o, rec = runChurn(t, churnAt(mustParse(t, node.UserURI(user, password, vhost)), manifest.ChurnQueue, 200, 10))
+	if c := o.Churn; c.Failed != 10 || c.CleanedUp+c.LeftCount != 0 || !o.Drained || rec.count(event.StepQueueDeclare, event.StepRefused) != 10 {
+		t.Errorf("%+v, drained: %v %s", *c, o.Drained, o.DrainNote)
+	}
 }
 
 // When the load ends, what is held is undone at once; what is due and has no place by then is recorded as not begun.
@@ -218,6 +225,154 @@ func TestChurnWithoutABroker(t *testing.T) {
 	}
 	if o, err := Churn(t.Context(), churnAt(mustParse(t, "amqp://127.0.0.1:1"), manifest.ChurnChannel, 200, 10), &churnMemory{}); o != nil || err == nil || !strings.Contains(err.Error(), "refused") {
 		t.Errorf("%v %v", o, err)
+	}
+}
+
+// slowMemory takes its time for the first row.
+type slowMemory struct {
+	churnMemory
+	first sync.Once
+	takes time.Duration
+}
+
+func (m *slowMemory) Churn(c *event.Churn) {
+	m.first.Do(func() { time.Sleep(m.takes) })
+	m.churnMemory.Churn(c)
+}
+
+// What recording a step takes is no part of the next one, nor of the time that opening a connection may take.
+func TestRecordingIsNoPartOfConnecting(t *testing.T) {
+	noLeaks(t)
+	p := churnAt(embedded(t, broker.Options{}), manifest.ChurnConnection, 100, 1)
+	p.Churn.Channels, p.ConnectTimeout = 0, 1500*time.Millisecond
+	rec := &slowMemory{takes: 1700 * time.Millisecond}
+	o, err := Churn(t.Context(), p, rec)
+	if err != nil || o.Churn.Made != 1 || o.Churn.Failed != 0 || o.Churn.Steps != 3 || len(rec.rows) != 3 {
+		t.Fatalf("%v %+v", err, rec.rows)
+	}
+	checkChurnRows(t, rec.rows, []event.ChurnStep{event.StepTCP, event.StepHandshake, event.StepConnectionClose})
+	if tcp, handshake := rec.rows[0], rec.rows[1]; handshake.Begun != tcp.Ended || handshake.Ended-handshake.Begun > int64(p.ConnectTimeout) {
+		t.Errorf("%+v", rec.rows)
+	}
+}
+
+// The first of the shared connections that cannot be opened ends the opening of all.
+func TestChurnPoolEndsWithTheFirstError(t *testing.T) {
+	noLeaks(t)
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	accepted, ended := 0, make(chan struct{})
+	go func() {
+		defer close(ended)
+		for {
+			c, err := l.Accept()
+			if err != nil {
+				return
+			}
+			accepted++
+			c.Close()
+		}
+	}()
+	p := churnAt(mustParse(t, "amqp://"+l.Addr().String()), manifest.ChurnChannel, 100, 1)
+	p.Churn.Connections = 1000
+	if o, err := Churn(t.Context(), p, &churnMemory{}); o != nil || err == nil {
+		t.Errorf("%v %v", o, err)
+	}
+	l.Close()
+	if <-ended; accepted >= p.Churn.Connections {
+		t.Errorf("all %d connections were tried", accepted)
+	}
+}
+
+// After the first error, or an interruption, nothing more is begun.
+func TestUntilError(t *testing.T) {
+	broken := errors.New("broken")
+	calls := 0
+	if err := untilError(t.Context(), 10, 1, func(_ context.Context, i int) error {
+		if calls++; i == 2 {
+			return broken
+		}
+		return nil
+	}); err != broken || calls != 3 {
+		t.Errorf("%v after %d calls", err, calls)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	calls = 0
+	if err := untilError(ctx, 10, 1, func(context.Context, int) error {
+		calls++
+		cancel()
+		return nil
+	}); err == nil || !strings.Contains(err.Error(), "interrupted") || calls != 1 {
+		t.Errorf("%v after %d calls", err, calls)
+	}
+}
+
+// churnerAt is a churn that has not begun.
+func churnerAt(t *testing.T, p *ChurnPlan, rec ChurnRecorder) *churner {
+	x := *p
+	x.Plan = p.Plan.withDefaults()
+	c := &churner{plan: &x, spec: &x.Churn, rec: rec, clock: p.Clock, live: new(ChurnLive), ending: make(chan struct{})}
+	c.undoing, c.stopUndoing = context.WithCancelCause(t.Context())
+	t.Cleanup(func() { c.stopUndoing(nil) })
+	return c
+}
+
+// Where there was no more time, that is the reason, and nobody interrupted anything.
+func TestChurnHasNoMoreTime(t *testing.T) {
+	c := churnerAt(t, churnAt(mustParse(t, "amqp://127.0.0.1:1"), manifest.ChurnQueue, 100, 1), &churnMemory{})
+	c.stopUndoing(errors.New("not done within 1s of the end of the load"))
+	c.remains.add("churn-test-1")
+	if err := c.tearDown(); err == nil || err.Error() != "1 queues could not be deleted: not done within 1s of the end of the load" {
+		t.Error(err)
+	}
+	op, row := &operation{churner: c}, &event.Churn{}
+	_, err := open(c.undoing, &c.plan.Endpoint, c.plan.connectOptions(0))
+	if op.explain(row, err); row.Outcome != event.StepTimedOut || row.Text != "not done within 1s of the end of the load" {
+		t.Errorf("%v: %+v", err, row)
+	}
+}
+
+// Names that were not kept may be left, though all that were are gone.
+func TestChurnLeftWithoutAName(t *testing.T) {
+	c := churnerAt(t, churnAt(embedded(t, broker.Options{}), manifest.ChurnQueue, 100, 1), &churnMemory{})
+	c.remains.more = 2
+	if err := c.tearDown(); err == nil || err.Error() != "2 queues could not be deleted: no more than 100000 names were kept" {
+		t.Error(err)
+	}
+}
+
+// freeing frees the only place with each row.
+type freeing struct {
+	churnMemory
+	places chan struct{}
+}
+
+func (m *freeing) Churn(c *event.Churn) {
+	m.churnMemory.Churn(c)
+	<-m.places
+}
+
+// From the first operation on that finds no place at the end nothing is begun, also where there is one a little later: else the load went on
+// as long as what was missed is recorded.
+func TestMissedOperationsAreNotBegun(t *testing.T) {
+	p := churnAt(mustParse(t, "amqp://127.0.0.1:1"), manifest.ChurnConnection, 100, 0)
+	rec := &freeing{places: make(chan struct{}, 3)}
+	c := churnerAt(t, p, rec)
+	c.places, c.slots = rec.places, make(chan struct{}, 3)
+	for range 3 {
+		c.places <- struct{}{}
+	}
+	barrier := c.clock.Now() - 1e9
+	d := &dueTimes{timed: true, schedule: scheduleOf(c.spec.Schedule(), 0, barrier)}
+	d.due = d.schedule.due
+	end := barrier + 25e6 // 0, 10 and 20 ms are before it
+	if got := c.missed(t.Context(), d, 0, end); got != end {
+		t.Errorf("ended at %d, want %d", got, end)
+	}
+	if c.operations.Wait(); len(rec.rows) != 3 || rec.count(event.StepTCP, event.StepNotBegun) != 3 {
+		t.Errorf("%+v", rec.rows)
 	}
 }
 

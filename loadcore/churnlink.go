@@ -62,7 +62,7 @@ func newChurnLink(clock *event.Clock, l *link) *churnLink {
 // beat sends a heartbeat, and the next one later.
 func (c *churnLink) beat(every time.Duration) {
 	if err := c.write(wire.AppendHeartbeat(nil), every); err != nil {
-		c.end(err)
+		c.writeFailed(err)
 		return
 	}
 	c.mu.Lock()
@@ -277,29 +277,34 @@ func (c *churnLink) method(channel uint16, m wire.Method, at int64) error {
 		if err := c.write(wire.AppendMethod(nil, channel, &wire.ChannelCloseOk{}), lastWords); err != nil {
 			return err
 		}
-		refused := loss{code: uint16(m.ReplyCode), text: m.ReplyText}
-		if !c.answer(channel, churnAnswer{at: at, err: refused}, 0) {
-			c.mu.Lock()
-			c.closed[channel] = refused
-			c.mu.Unlock()
-		}
+		c.refuse(channel, at, loss{code: uint16(m.ReplyCode), text: m.ReplyText})
 		return nil
 	}
-	c.answer(channel, churnAnswer{m: m, at: at}, m.ID())
+	c.answer(channel, at, m)
 	return nil
 }
 
-// answer wakes who waits on the channel for a method, any where it is 0; false where nobody does.
-func (c *churnLink) answer(channel uint16, a churnAnswer, id wire.MethodID) bool {
+// answer wakes who waits on the channel for this method.
+func (c *churnLink) answer(channel uint16, at int64, m wire.Method) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if call := c.waiting[channel]; call != nil && call.want == m.ID() {
+		delete(c.waiting, channel)
+		call.answer <- churnAnswer{m: m, at: at}
+	}
+}
+
+// refuse tells who waits on a channel that the broker has closed it, else who uses it next.
+func (c *churnLink) refuse(channel uint16, at int64, why loss) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	call := c.waiting[channel]
-	if call == nil || id != 0 && id != call.want {
-		return false
+	if call == nil {
+		c.closed[channel] = why
+		return
 	}
 	delete(c.waiting, channel)
-	call.answer <- a
-	return true
+	call.answer <- churnAnswer{at: at, err: why}
 }
 
 // close says goodbye; the socket is closed whatever the answer. at is when that came.

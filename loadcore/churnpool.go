@@ -2,7 +2,6 @@ package loadcore
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"sync"
 	"time"
@@ -42,31 +41,24 @@ type poolChannel struct {
 // reopenEvery is the least time between two attempts to open a lost connection of the pool.
 const reopenEvery = time.Second
 
-// newPool opens the connections, and as many channels as can be in work.
+// newPool opens the connections, and as many channels as can be in work. The first error ends it.
 func (c *churner) newPool(ctx context.Context) (*churnPool, error) {
 	p := &churnPool{churner: c}
 	p.closing, p.close = context.WithCancel(context.Background())
 	for i := range c.spec.Connections {
-		p.conns = append(p.conns, &poolConn{number: uint32(i)})
+		p.conns = append(p.conns, &poolConn{number: uint32(i), tried: time.Now()})
 	}
-	err := forEach(len(p.conns), openAtOnce, func(i int) error {
-		if ctx.Err() != nil {
-			return errors.New("interrupted before the load began")
-		}
-		p.conns[i].tried = time.Now()
-		return p.dial(ctx, p.conns[i])
-	})
-	if err != nil {
-		return p, firstLine(err)
-	}
-	if !c.needsChannels() {
-		return p, nil
+	err := untilError(ctx, len(p.conns), openAtOnce, func(ctx context.Context, i int) error { return p.dial(ctx, p.conns[i]) })
+	if err != nil || !c.needsChannels() {
+		return p, err
 	}
 	channels := make([]*poolChannel, c.spec.Concurrency)
-	for i := range channels {
-		if channels[i] = p.borrow(uint64(i)); channels[i].why != nil {
-			return p, channels[i].why
-		}
+	err = untilError(ctx, len(channels), openAtOnce, func(_ context.Context, i int) error {
+		channels[i] = p.borrow(uint64(i))
+		return channels[i].why
+	})
+	if err != nil {
+		return p, err
 	}
 	for _, ch := range channels {
 		p.giveBack(ch, event.StepDone)
@@ -74,36 +66,14 @@ func (c *churner) newPool(ctx context.Context) (*churnPool, error) {
 	return p, nil
 }
 
-// firstLine is the first of joined errors: those of the others are the same nearly always.
-func firstLine(err error) error {
-	if joined, ok := err.(interface{ Unwrap() []error }); ok {
-		for _, e := range joined.Unwrap() {
-			if e != nil {
-				return e
-			}
-		}
-	}
-	return err
-}
-
-// dial opens a connection of the pool at the first endpoint that takes it.
+// dial opens a connection of the pool.
 func (p *churnPool) dial(ctx context.Context, of *poolConn) error {
-	var none NoneError
-	for _, ep := range p.plan.candidates(of.number) {
-		l, err := open(ctx, ep, p.plan.connectOptions(of.number))
-		if err == nil {
-			link := newChurnLink(p.clock, l)
-			of.mu.Lock()
-			of.open, of.why, of.free = link, nil, nil
-			of.mu.Unlock()
-			return nil
-		}
-		none.add(err)
-	}
-	err := none.error()
+	link, err := p.openLink(ctx, of.number, p.plan.connectOptions(of.number))
 	of.mu.Lock()
-	of.why = err
-	of.mu.Unlock()
+	defer of.mu.Unlock()
+	if of.why = err; err == nil {
+		of.open, of.free = link, nil
+	}
 	return err
 }
 

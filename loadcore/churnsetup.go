@@ -68,21 +68,30 @@ func explained(err error, otherwise string) error {
 func (c *churner) asAdmin(ctx context.Context, do func(context.Context, *churnLink) error) error {
 	o := c.plan.connectOptions(0)
 	o.Name = c.plan.TopologyName()
-	var none NoneError
-	for _, ep := range c.plan.candidates(0) {
-		l, err := open(ctx, ep, o)
-		if err != nil {
-			none.add(err)
-			continue
-		}
-		a := newChurnLink(c.clock, l)
-		defer a.close(ctx, DefaultCloseTimeout)
-		if _, _, err := a.call(ctx, 1, &wire.ChannelOpen{}, wire.ChannelOpenOkID, c.timeout()); err != nil {
-			return err
-		}
-		return do(ctx, a)
+	a, err := c.openLink(ctx, 0, o)
+	if err != nil {
+		return err
 	}
-	return none.error()
+	defer a.close(ctx, DefaultCloseTimeout)
+	if _, _, err := a.call(ctx, 1, &wire.ChannelOpen{}, wire.ChannelOpenOkID, c.timeout()); err != nil {
+		return err
+	}
+	return do(ctx, a)
+}
+
+// openLink opens a connection at the first endpoint that takes it, of those that connection n may have.
+func (c *churner) openLink(ctx context.Context, n uint32, o ConnectOptions) (*churnLink, error) {
+	var none NoneError
+	for _, ep := range c.plan.candidates(n) {
+		l, err := open(ctx, ep, o)
+		if err == nil {
+			return newChurnLink(c.clock, l), nil
+		}
+		if none.add(err); ctx.Err() != nil || none.final() {
+			break
+		}
+	}
+	return nil, none.error()
 }
 
 // tearDown closes the shared connections, and deletes what operations could not; the error says what is left and why.
@@ -93,10 +102,16 @@ func (c *churner) tearDown() error {
 	if c.remains.none() {
 		return nil
 	}
-	if err := c.asAdmin(c.undoing, c.cleanUp); err != nil {
-		return fmt.Errorf("%d queues could not be deleted: %w", c.remains.count(), err)
+	err := c.asAdmin(c.undoing, c.cleanUp)
+	switch {
+	case c.remains.none():
+		return nil
+	case c.undoing.Err() != nil:
+		err = context.Cause(c.undoing)
+	case err == nil:
+		err = fmt.Errorf("no more than %d names were kept", mostRemains)
 	}
-	return nil
+	return fmt.Errorf("%d queues could not be deleted: %w", c.remains.count(), err)
 }
 
 // cleanUp deletes the queues that remain.
@@ -224,9 +239,9 @@ func (p *ChurnPlan) lingering(ctx context.Context) int {
 	for _, s := range p.Churn.Stages {
 		rate = max(rate, s.From.PerSecond(), s.To.PerSecond())
 	}
-	span := min(timeWait(toLoopback4(ctx, p.Endpoint.Host)), max(p.Time, 0))
-	if p.Time == 0 {
-		span = timeWait(toLoopback4(ctx, p.Endpoint.Host))
+	span := timeWait(toLoopback4(ctx, p.Endpoint.Host))
+	if p.Time > 0 {
+		span = min(span, p.Time)
 	}
 	most := rate * span.Seconds()
 	if p.Churn.Limit > 0 {

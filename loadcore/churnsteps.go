@@ -1,8 +1,10 @@
 package loadcore
 
 import (
+	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -101,6 +103,8 @@ func (op *operation) explain(row *event.Churn, err error) {
 	var why loss
 	var unconnected *ConnectError
 	switch {
+	case errors.Is(err, context.Canceled): // nobody else ends what goes on
+		row.Outcome, row.Text = event.StepTimedOut, context.Cause(op.undoing).Error()
 	case errors.As(err, &unconnected):
 		row.Code, row.Text = unconnected.Code, unconnected.reason()
 		switch {
@@ -131,30 +135,32 @@ func (op *operation) anonymous(text string) string {
 	return strings.ReplaceAll(text, op.name(), op.plan.Prefix+"N")
 }
 
-// connect opens a connection, and channels on it where there are to be some.
+// connect opens a connection, and channels on it where there are to be some. Its steps are recorded when it is open, or can't be: recording may
+// wait for the disk, and opening has a deadline.
 func (op *operation) connect() bool {
 	number := uint32(op.n)
-	o := op.plan.connectOptions(number)
-	begun, step := op.started, event.StepTCP
-	o.passed = func(s Stage) {
-		now := op.clock.Now()
-		op.done(step, s == StageOpen && op.spec.Channels == 0, begun, now, nil)
-		begun = now
-		switch s {
-		case StageDial:
-			step = event.StepHandshake
-			if op.plan.Endpoint.TLS != nil {
-				step = event.StepTLS
-			}
-		case StageTLS:
-			step = event.StepHandshake
-		}
+	ep, o := op.plan.candidates(number)[0], op.plan.connectOptions(number)
+	steps := []event.ChurnStep{event.StepTCP, event.StepHandshake}
+	if ep.TLS != nil {
+		steps = slices.Insert(steps, 1, event.StepTLS)
 	}
-	l, err := open(op.undoing, op.plan.candidates(number)[0], o)
+	var passed []int64 // when each of them had been done
+	o.passed = func(Stage) { passed = append(passed, op.clock.Now()) }
+	l, err := open(op.undoing, ep, o)
+	failed := op.clock.Now()
+	if err == nil {
+		op.link = newChurnLink(op.clock, l)
+	} else {
+		passed = passed[:min(len(passed), len(steps)-1)] // the last one may have been done too late
+	}
+	begun := op.started
+	for i, at := range passed {
+		op.done(steps[i], i+1 == len(steps) && op.spec.Channels == 0, begun, at, nil)
+		begun = at
+	}
 	if err != nil {
-		return op.done(step, false, begun, op.clock.Now(), err)
+		return op.done(steps[len(passed)], false, begun, failed, err)
 	}
-	op.link = newChurnLink(op.clock, l)
 	for i := range op.spec.Channels {
 		if !op.step(event.StepChannelOpen, i+1 == op.spec.Channels, uint16(i+1), &wire.ChannelOpen{}, wire.ChannelOpenOkID) {
 			op.link.abandon()
@@ -197,11 +203,12 @@ func (op *operation) declare() bool {
 		return ok
 	}
 	ok := op.step(event.StepQueueDeclare, op.spec.Exchange == "", ch, op.declaration(op.name()), wire.QueueDeclareOkID)
+	there := op.outcome != event.StepRefused // of what it refused the broker has made nothing; else it may have
 	if ok && op.spec.Exchange != "" {
 		ok = op.step(event.StepQueueBind, true, ch, &wire.QueueBind{Queue: op.name(), Exchange: op.spec.Exchange, RoutingKey: op.name()}, wire.QueueBindOkID)
 	}
-	if !ok {
-		op.remains.add(op.name()) // the broker may have made it
+	if !ok && there {
+		op.remains.add(op.name())
 	}
 	op.pool.giveBack(op.channel, op.outcome)
 	return ok

@@ -41,23 +41,29 @@ func forEach(n, limit int, do func(i int) error) error {
 	return errors.Join(errs...)
 }
 
-// connect opens all connections and makes all lanes ready. The first error ends it.
-func (e *engine) connect(ctx context.Context) error {
+// untilError calls do as forEach does, and begins nothing more after the first error, which it returns, nor when ctx has ended.
+func untilError(ctx context.Context, n, limit int, do func(ctx context.Context, i int) error) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	once := func(do func(i int) error) func(i int) error {
-		return func(i int) error {
-			if ctx.Err() != nil {
-				return nil
-			}
-			if err := do(i); err != nil {
+	forEach(n, limit, func(i int) error {
+		if ctx.Err() == nil {
+			if err := do(ctx, i); err != nil {
 				cancel(err)
 			}
-			return nil
 		}
+		return nil
+	})
+	err := context.Cause(ctx)
+	if err == context.Canceled {
+		err = errors.New("interrupted before the load began")
 	}
+	return err
+}
+
+// connect opens all connections and makes all lanes ready. The first error ends it.
+func (e *engine) connect(ctx context.Context) error {
 	start := time.Now()
-	forEach(len(e.conns), openAtOnce, once(func(i int) error {
+	err := untilError(ctx, len(e.conns), openAtOnce, func(ctx context.Context, i int) error {
 		if !e.awaitTurn(ctx, start, i) {
 			return nil
 		}
@@ -65,27 +71,27 @@ func (e *engine) connect(ctx context.Context) error {
 			return e.atConnection(i, err)
 		}
 		return nil
-	}))
-	if ctx.Err() == nil {
+	})
+	if err == nil {
 		exclusive := slices.Sorted(maps.Keys(e.exclusive))
-		forEach(len(exclusive), openAtOnce, once(func(i int) error { return e.declareExclusive(ctx, exclusive[i]) }))
+		err = untilError(ctx, len(exclusive), openAtOnce, func(ctx context.Context, i int) error { return e.declareExclusive(ctx, exclusive[i]) })
 	}
-	if ctx.Err() == nil {
-		forEach(len(e.consumers), openAtOnce, once(func(i int) error {
-			if e.consumers[i].beginsLater() {
-				return nil
-			}
-			for k := range e.consumers[i].queues {
-				e.consumers[i].queues[k].state.Store(notYet)
-			}
-			return e.consumers[i].subscribe(ctx)
-		}))
-	}
-	err := context.Cause(ctx)
-	if err == context.Canceled {
-		err = errors.New("interrupted before the load began")
+	if err == nil {
+		err = untilError(ctx, len(e.consumers), openAtOnce, e.subscribe)
 	}
 	return err
+}
+
+// subscribe has a consumer subscribe that does so before the load.
+func (e *engine) subscribe(ctx context.Context, i int) error {
+	c := e.consumers[i]
+	if c.beginsLater() {
+		return nil
+	}
+	for k := range c.queues {
+		c.queues[k].state.Store(notYet)
+	}
+	return c.subscribe(ctx)
 }
 
 // awaitTurn waits until the i-th connection may be begun; false: ctx ended first.
