@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"strings"
 
 	"leveret/analyze/result"
 	"leveret/reports/table"
@@ -214,17 +215,46 @@ func (r *Record) notes(t *Table, lines []*line) []string {
 				once(l.row.Title() + ": " + n)
 			}
 		}
-		for _, run := range l.runs {
-			switch {
-			case run.State == Failed:
-				once(run.Title + ": failed: " + run.Reason)
-			case run.State == LeftOut:
-				once(run.Title + ": left out: " + run.Reason)
-			}
-		}
+	}
+	for _, n := range reasons(lines) {
+		once(n)
 	}
 	if t.Search != nil {
 		notes = append(notes, searchNotes(t, lines)...)
+	}
+	return notes
+}
+
+// reasons say why runs failed or were left out, what is the same of several runs once.
+func reasons(lines []*line) (notes []string) {
+	var all []string
+	of := map[string][]string{} // titles
+	for _, l := range lines {
+		for _, run := range l.runs {
+			why := ""
+			switch run.State {
+			case Failed:
+				why = "failed: " + run.Reason
+			case LeftOut:
+				why = "left out: " + run.Reason
+			default:
+				continue
+			}
+			if len(of[why]) == 0 {
+				all = append(all, why)
+			}
+			if !slices.Contains(of[why], run.Title) {
+				of[why] = append(of[why], run.Title)
+			}
+		}
+	}
+	for _, why := range all {
+		titles := of[why]
+		named := strings.Join(titles[:min(len(titles), 3)], "; ")
+		if more := len(titles) - 3; more > 0 {
+			named += fmt.Sprintf("; and %d more", more)
+		}
+		notes = append(notes, named+": "+why)
 	}
 	return notes
 }

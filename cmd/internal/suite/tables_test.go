@@ -2,6 +2,7 @@ package suite
 
 import (
 	"io"
+	"slices"
 	"strings"
 	"testing"
 
@@ -62,7 +63,7 @@ func TestTable(t *testing.T) {
 		"none            100.0 (90.0 to 130.0)          -      -           -                      -  PASS\n",
 		"10               80.0 (70.0 to 90.0)          50.0   1.60       -20.0  3.00 (2.00 to 4.00)  PASS\n",
 		"100                             failed          -      -           -                      -  failed\n",
-		"Window 100: failed: connection refused\n", "measured: RabbitMQ 3.10.8\n", "each row: median of 3 runs",
+		"Window 100; Window 100, run 2; Window 100, run 3: failed: connection refused\n", "measured: RabbitMQ 3.10.8\n", "each row: median of 3 runs",
 	} {
 		if !strings.Contains(strings.Join(strings.Fields(b.String()), " "), strings.Join(strings.Fields(want), " ")) {
 			t.Errorf("no %q in\n%s", want, &b)
@@ -262,5 +263,26 @@ func TestVerdictsOfRepeats(t *testing.T) {
 	}
 	if got := strings.Join(tables[0].Notes, "\n"); !strings.Contains(got, "each row: median of 3 runs, of as many as have a result, with the least and the greatest") {
 		t.Error(got)
+	}
+}
+
+// The same reason is told once, for the first three that have it; another one by itself.
+func TestReasonsAreToldOnce(t *testing.T) {
+	s, rows := planned(t, "tables: [{axes: [{name: Size, option: size, values: [12, 13, 14, 15, 16, 17]}], columns: [{figure: sent}]}]", Changes{})
+	r := s.NewRecord(rows, Changes{}, nil, "")
+	r.Attach(rows)
+	for i, run := range r.Runs {
+		run.State, run.Reason = LeftOut, "too new"
+		if i == 1 {
+			run.State, run.Reason = Failed, "down"
+		}
+	}
+	tables, err := r.Tables(rows, r.Kept(t.TempDir()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := []string{"Size 12; Size 14; Size 15; and 2 more: left out: too new", "Size 13: failed: down"}
+	if got := tables[0].Notes; !slices.Equal(got, want) {
+		t.Errorf("%q", got)
 	}
 }
