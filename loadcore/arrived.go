@@ -34,9 +34,11 @@ func (r *run) proveArrived(ctx context.Context, queues []*drainQueue) []string {
 	asked := slices.DeleteFunc(slices.Clone(r.producers), func(p *producer) bool { return p.win != nil || p.tx != nil || p.seq == 0 })
 	var mu sync.Mutex // guards notes
 	var notes sayings
+	leaves := len(r.plan.Consumers) == 0 || // those of other processes, whenever they like
+		slices.ContainsFunc(r.consumers, func(s *consumer) bool { return s.spec.Limit > 0 || s.spec.ExitWhen != "" })
 	forEach(len(asked), askAtOnce, func(i int) error {
 		for _, q := range r.routeQueues(asked[i]) {
-			if err := r.askOnPublishingChannel(ctx, asked[i], queues[q]); err != nil {
+			if err := r.askOnPublishingChannel(ctx, asked[i], queues[q], leaves); err != nil {
 				text := "it could not be proved that its messages have arrived: " + strings.ReplaceAll(err.Error(), "\n", "; ")
 				if ctx.Err() != nil {
 					text = "it could not be proved in time that its messages have arrived: they have no confirms, and the broker has not yet answered what was asked behind them"
@@ -58,10 +60,8 @@ func (r *run) proveArrived(ctx context.Context, queues []*drainQueue) []string {
 
 // askOnPublishingChannel makes a round trip behind everything that the producer has published: through the queue, which tells what
 // it holds, or, where the queue may be gone with its last consumer, or is another connection's, and asking for it would cost the
-// channel, through the broker's channel only.
-func (r *run) askOnPublishingChannel(ctx context.Context, p *producer, q *drainQueue) error {
-	leaves := len(r.plan.Consumers) == 0 || // those of other processes, whenever they like
-		slices.ContainsFunc(r.plan.Consumers, func(c manifest.Consumer) bool { return c.Limit > 0 || c.ExitWhen != "" })
+// channel, through the broker's channel only. leaves: consumers may leave by themselves.
+func (r *run) askOnPublishingChannel(ctx context.Context, p *producer, q *drainQueue, leaves bool) error {
 	ch := p.current.Load()
 	if q.spec.AutoDelete && leaves || q.owner != nil && q.owner != ch.conn {
 		_, err := ch.call(ctx, &wire.ExchangeDeclare{Exchange: "amq.direct", Type: "direct", Passive: true}, wire.ExchangeDeclareOkID)

@@ -34,15 +34,30 @@ func newAssembler(p *producer, props *wire.Properties) (*assembler, error) {
 		return nil, propertiesError(err)
 	}
 	a.header = wire.AppendHeader(nil, a.channel, 0, props)
-	for i := range a.routes {
-		key := a.routes[i].RoutingKey
-		if a.routes[i].Random {
-			key = anyKey
-		}
-		a.longest = max(a.longest, len(wire.AppendPublish(nil, a.channel, a.routes[i].Exchange, key, a.mandatory)))
-	}
+	a.longest = p.eng.longestPublish(s)
 	a.prepareSizes(p)
 	return a, nil
+}
+
+// longestPublish is how long the basic.publish frames of a producer are at most, in bytes. Thousands of producers may take the same
+// thousands of routes in turn.
+func (e *engine) longestPublish(s *manifest.Producer) int {
+	routes := [2]int{s.Route, max(s.Routes, 1)}
+	if known, ok := e.longest.Load(routes); ok {
+		return known.(int)
+	}
+	longest := 0
+	var frame []byte
+	for _, route := range e.plan.Topology.Routes[routes[0] : routes[0]+routes[1]] {
+		key := route.RoutingKey
+		if route.Random {
+			key = anyKey
+		}
+		frame = wire.AppendPublish(frame[:0], 0, route.Exchange, key, false)
+		longest = max(longest, len(frame))
+	}
+	e.longest.Store(routes, longest)
+	return longest
 }
 
 // stampHeaders puts the stamp's own headers in front of the producer's, and finds where their values are.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"slices"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -150,14 +151,16 @@ func (f feed) lags(q *manifest.Queue) bool {
 // nothing to wait for: one round tells what is left, and more of them only what rules 3 and 4 ask for.
 func (r *run) rounds(ctx context.Context, queues []*drainQueue) {
 	for pause := firstPause; ; pause = min(2*pause, longestPause) {
+		open, most := openQueues(queues)
+		forEach(len(open), max(askAtOnce/max(most, 1), 1), func(i int) error {
+			r.round(ctx, open[i])
+			return nil
+		})
 		left, quiet := 0, true
-		for _, q := range queues {
-			if !q.proved && q.gaveUp == "" && len(q.consumers) > 0 {
-				r.round(ctx, q)
-				if !q.proved && q.gaveUp == "" {
-					left++
-					quiet = quiet && (q.quietSince > 0 || q.leaving)
-				}
+		for _, q := range open {
+			if !q.proved && q.gaveUp == "" {
+				left++
+				quiet = quiet && (q.quietSince > 0 || q.leaving)
 			}
 		}
 		if left == 0 || len(r.producers) == 0 && !quiet || r.fatalError() != nil {
@@ -169,6 +172,16 @@ func (r *run) rounds(ctx context.Context, queues []*drainQueue) {
 			return
 		}
 	}
+}
+
+// openQueues are those that are neither proved nor given up, and how many consumers one of them has at most.
+func openQueues(queues []*drainQueue) (open []*drainQueue, most int) {
+	for _, q := range queues {
+		if !q.proved && q.gaveUp == "" && len(q.consumers) > 0 {
+			open, most = append(open, q), max(most, len(q.consumers))
+		}
+	}
+	return open, most
 }
 
 // round is rule 2, and then the others, for one queue.
@@ -224,6 +237,8 @@ func (r *run) round(ctx context.Context, q *drainQueue) {
 // whether it is deleted with the last of them, as the plan has it; one that the run declared is not asked.
 func (r *run) stays(ctx context.Context, q *drainQueue) bool {
 	if !q.spec.Declare && !q.stayed {
+		r.asking.Lock()
+		defer r.asking.Unlock()
 		r.askQueues(ctx, []*drainQueue{q})
 		q.stayed = q.refused == nil
 	}
@@ -239,9 +254,14 @@ func (r *run) anyToCome(q *drainQueue) bool {
 func (r *run) ask(ctx context.Context, q *drainQueue, parts []drainPart, consuming int) {
 	before := sumReceived(q.consumers)
 	var busy atomic.Bool
+	var mu sync.Mutex // guards refusals
+	var refusals sayings
 	err := forEach(len(parts), askAtOnce, func(i int) error {
 		ready, consumers, err := askQueue(ctx, parts[i].s.current.Load(), r.queueName(q.index))
 		if err != nil {
+			mu.Lock()
+			defer mu.Unlock()
+			refusals.add("consumer", int(parts[i].s.index), strings.ReplaceAll(err.Error(), "\n", "; "))
 			return err
 		}
 		if old := q.ready.Swap(ready); q.spec.Type == stream && ready != old && old >= 0 || q.spec.Type != stream && ready > 0 {
@@ -254,7 +274,7 @@ func (r *run) ask(ctx context.Context, q *drainQueue, parts []drainPart, consumi
 	case err != nil && slices.ContainsFunc(parts, func(d drainPart) bool { return d.s.mending.Load() }):
 		q.quietSince = 0
 	case err != nil && ctx.Err() == nil:
-		q.gaveUp = strings.ReplaceAll(err.Error(), "\n", "; ") // of several consumers
+		q.gaveUp = strings.Join(refusals.list(), "; ")
 	case consuming == 0 && busy.Load() && q.spec.Type != stream:
 		q.gaveUp = "its consumers have left before it was empty"
 	case err != nil || busy.Load() || !r.allAcked(ctx, parts) || sumReceived(q.consumers) != before:

@@ -50,6 +50,7 @@ type engine struct {
 	leaving     context.Context
 	stopLeaving context.CancelFunc
 	silent      sync.Map // endpoints that did not answer in time
+	longest     sync.Map // basic.publish frames, by the routes of a producer
 	cpus        []int    // with PinCPU: the processors to go round
 
 	// Of recoveries (recovery.go).

@@ -65,8 +65,8 @@ type Plan struct {
 	BlockedTimeout time.Duration
 	// DrainTimeout bounds everything between the stop of publishing and the cancelling of the consumers; negative: no time.
 	DrainTimeout time.Duration
-	// CloseTimeout bounds everything from there to the end: cancelling, closing channels and connections. Negative: connections
-	// are closed without asking.
+	// CloseTimeout bounds everything from there to the end: cancelling, closing channels and connections; for each hundred of its
+	// consumers and connections a run has half a second more. Negative: connections are closed without asking.
 	CloseTimeout time.Duration
 	// EndTimeout, where set, bounds draining and closing together: what draining has left of it is for closing, where that is
 	// more than CloseTimeout.

@@ -46,7 +46,8 @@ type run struct {
 	cpuStart int64
 	// drainTimer ends draining; nil before publishing has stopped.
 	drainTimer *time.Timer
-	starter    *starter // these two from the barrier to the stop
+	asking     sync.Mutex // held by who asks beside the lanes while queues are drained
+	starter    *starter   // these two from the barrier to the stop
 	exits      *exits
 }
 

@@ -105,8 +105,15 @@ func (p *Plan) Validate() error {
 // the same options.
 func (p *Plan) checkLanes() error {
 	var errs []error
+	checked := map[[2]int]bool{} // ranges of routes: thousands of producers may take the same thousands in turn
 	for i := range p.Producers {
-		if err := p.checkProducer(&p.Producers[i]); err != nil {
+		s := &p.Producers[i]
+		err := p.checkProducer(s)
+		if routes := [2]int{s.Route, s.Routes}; err == nil && !checked[routes] {
+			checked[routes] = true
+			err = p.checkRoutes(s)
+		}
+		if err != nil {
 			errs = append(errs, fmt.Errorf("producer %d: %w", i, err))
 			break
 		}
@@ -152,7 +159,7 @@ func (p *Plan) checkProducer(s *manifest.Producer) error {
 			return err
 		}
 	}
-	return p.checkRoutes(s)
+	return nil
 }
 
 // checkStages refuses what a course could not count exactly, or would never end searching.

@@ -21,6 +21,7 @@ type declarer struct {
 	// types are those learned of exchanges that existed, by name.
 	types map[string]string
 	ways  map[string]*ways // by exchange, as far as they were asked for
+	named map[string]int   // the first queue of each name; nil before routes are worked out
 	looks int              // for queues that only the default exchange's routes name
 
 	advance Advance // may be nil

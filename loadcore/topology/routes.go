@@ -61,8 +61,14 @@ func (d *declarer) ownQueue(r *manifest.Route) (settled bool) {
 	if r.Random {
 		return true
 	}
-	i := slices.IndexFunc(d.topology.Queues, func(q manifest.Queue) bool { return q.Name == r.RoutingKey })
-	if i < 0 {
+	if d.named == nil { // the broker has named the others by now
+		d.named = make(map[string]int, len(d.topology.Queues))
+		for i := len(d.topology.Queues) - 1; i >= 0; i-- {
+			d.named[d.topology.Queues[i].Name] = i
+		}
+	}
+	i, own := d.named[r.RoutingKey]
+	if !own {
 		return false
 	}
 	r.Queues = append(r.Queues, i)

@@ -1,0 +1,128 @@
+package loadcore
+
+import (
+	"fmt"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"leveret/capture/event"
+	"leveret/capture/manifest"
+	"leveret/loadcore/wire"
+)
+
+// Thousands of queues are not asked one after the other: the first is not answered before the second is asked, too.
+func TestQueuesAreDrainedAtTheSameTime(t *testing.T) {
+	noLeaks(t)
+	var asked atomic.Int64
+	both := make(chan struct{})
+	ep := startStub(t, &stub{
+		onMessage: func(c *stubConn, m stubMessage) { c.send(wire.AppendAck(nil, m.channel, m.tag, false)) },
+		onMethod: func(_ *stubConn, _ uint16, m wire.Method) bool {
+			if d, ok := m.(*wire.QueueDeclare); ok && d.Passive {
+				if asked.Add(1) == 2 {
+					close(both)
+				}
+				select {
+				case <-both:
+				case <-time.After(5 * time.Second):
+				}
+			}
+			return false
+		},
+	})
+	plan, _ := manyQueues(ep, 2, 1)
+	for i := range plan.Producers {
+		plan.Producers[i].Confirm = 1
+		plan.Consumers = append(plan.Consumers, manifest.Consumer{Connection: i, Queues: []int{i}, AckEvery: 1})
+	}
+	plan.DrainTimeout = time.Second
+	if out, _ := runPlan(t, plan); !out.Drained {
+		t.Errorf("not drained: %s", out.DrainNote)
+	}
+}
+
+// What the broker refuses to all consumers of a queue is said once.
+func TestManyConsumersAreRefusedAlike(t *testing.T) {
+	noLeaks(t)
+	ep := startStub(t, &stub{
+		onMessage: func(c *stubConn, m stubMessage) { c.send(wire.AppendAck(nil, m.channel, m.tag, false)) },
+		onMethod: func(c *stubConn, channel uint16, m wire.Method) bool {
+			d, ok := m.(*wire.QueueDeclare)
+			if ok = ok && d.Passive; ok {
+				c.method(channel, &wire.ChannelClose{ReplyCode: wire.ReplyAccessRefused, ReplyText: "ACCESS_REFUSED - not yours", Class: 50, Method: 10})
+			}
+			return ok
+		},
+	})
+	plan := oneQueue(ep, "q", []manifest.Producer{confirmed(12, 1)}, make([]manifest.Consumer, 30))
+	for i := range plan.Consumers {
+		plan.Consumers[i].AckEvery = 1
+	}
+	out, _ := runPlan(t, plan)
+	if out.Drained || strings.Count(out.DrainNote, "not yours") != 1 || !strings.Contains(out.DrainNote, " and 29 more: ") {
+		t.Errorf("drained %v: %q", out.Drained, out.DrainNote)
+	}
+}
+
+// Half a second more for each hundred consumers and connections: 250 and 50 have 1.5 s beside the 5 s. Without any time there is none.
+func TestManyHaveMoreTimeToClose(t *testing.T) {
+	for _, x := range []struct {
+		given       time.Duration
+		consumers   int
+		connections int
+		want        time.Duration
+	}{{5 * time.Second, 250, 50, 6500 * time.Millisecond}, {5 * time.Second, 50, 49, 5 * time.Second}, {-1, 250, 50, -1}} {
+		plan := oneQueue(Endpoint{}, "q", nil, make([]manifest.Consumer, x.consumers))
+		for i := range plan.Consumers {
+			plan.Consumers[i].Connection = i % x.connections
+		}
+		plan.Connections, plan.CloseTimeout = x.connections, x.given
+		e := newEngine(plan, nil)
+		e.leave()
+		e.stopLeaving()
+		if e.leaveTime != x.want {
+			t.Errorf("%d consumers on %d connections: %v, want %v", x.consumers, x.connections, e.leaveTime, x.want)
+		}
+	}
+}
+
+// The frame of the longest key: 8 bytes of frame, 4 of the method's number, 2 reserved, and exchange, key and a byte of flags, with a byte
+// of length each.
+func TestLongestPublish(t *testing.T) {
+	plan := &Plan{Clock: event.NewClock(), Topology: &manifest.Topology{Routes: []manifest.Route{
+		{Exchange: "x", RoutingKey: "a"}, {Exchange: "x", RoutingKey: "abcd"}, {Exchange: "x", RoutingKey: "abcdef"}, {Exchange: "x", RoutingKey: "a", Random: true},
+	}}}
+	e := newEngine(plan, nil)
+	for _, x := range []struct{ route, routes, want int }{{0, 0, 19}, {0, 2, 22}, {0, 3, 24}, {1, 1, 22}, {0, 2, 22}, {3, 1, 54}} {
+		if got := e.longestPublish(&manifest.Producer{Route: x.route, Routes: x.routes}); got != x.want {
+			t.Errorf("%+v: %d", x, got)
+		}
+	}
+}
+
+// Producers that take the same keys in turn: the work grows with the number of producers and with that of keys, and not with both.
+func BenchmarkKeysInTurn(b *testing.B) {
+	for _, n := range []int{1000, 10_000} {
+		b.Run(fmt.Sprint(n), func(b *testing.B) {
+			plan := oneQueue(Endpoint{}, "q", make([]manifest.Producer, n), nil)
+			for range n {
+				plan.Topology.Routes = append(plan.Topology.Routes, manifest.Route{Exchange: "x", RoutingKey: "12345678-1234-1234-1234-123456789abc"})
+			}
+			for i := range plan.Producers {
+				plan.Producers[i] = manifest.Producer{Connection: i, Size: 12, Routes: n}
+			}
+			for b.Loop() {
+				if err := plan.Validate(); err != nil {
+					b.Fatal(err)
+				}
+				e := newEngine(plan, nil)
+				for i := range plan.Producers {
+					e.longestPublish(&plan.Producers[i])
+				}
+			}
+			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/float64(n), "ns/producer")
+		})
+	}
+}
