@@ -48,7 +48,7 @@ func pageChart(s *chart.Spec) (reports.Chart, error) {
 	drawn := *s
 	drawn.Title, drawn.Marks, drawn.Caption = "", nil, nil // the page has all of it as text
 	if len(s.Caption) > 1 {                                // the first paragraph says what was run, as the page does
-		c.About = strings.Join(s.Caption[1:], " ")
+		c.About = strings.Join(s.Caption[1:], " · ")
 	}
 	var err error
 	if c.Wide, err = chart.Encode(&drawn, "svg", chart.Options{WidthIn: wideWidth, HeightIn: wideHeight}); err != nil {
