@@ -11,7 +11,6 @@ import (
 
 	"leveret/analyze/result"
 	"leveret/capture/event"
-	"leveret/capture/manifest"
 	"leveret/capture/schema"
 )
 
@@ -53,7 +52,7 @@ func differences(captures []*source) (lines []string, severalBrokers bool) {
 			continue
 		}
 		if !slices.ContainsFunc(others, c.sharesWith) {
-			lines = append(lines, fmt.Sprintf("%s has no queue and no route in common with the others (%s; %s)", name(c), c.places(), first.places()))
+			lines = append(lines, fmt.Sprintf("%s has no queue and no route in common with the others (%s; %s)", name(c), c.describePlaces(), first.describePlaces()))
 			continue
 		}
 		if !slices.ContainsFunc(others, c.meets) {
@@ -139,39 +138,53 @@ func severalBrokers(captures []*source) string {
 // key. Where nothing is known of the topology they may.
 func (c *source) sharesWith(o *source) bool {
 	a, b := c.names(), o.names()
-	return len(a) == 0 || len(b) == 0 || slices.ContainsFunc(a, func(name string) bool { return slices.Contains(b, name) })
+	return len(a) == 0 || len(b) == 0 || slices.ContainsFunc(a, func(name string) bool { return o.named[name] })
 }
 
-func (c *source) names() (names []string) {
+// names are what messages could pass through, each once; found when they are first wanted: there may be as many routes as queues.
+func (c *source) names() []string {
+	if c.named != nil {
+		return c.places
+	}
+	c.named = map[string]bool{}
+	add := func(name string) {
+		if !c.named[name] {
+			c.named[name] = true
+			c.places = append(c.places, name)
+		}
+	}
 	t := &c.manifest.Topology
 	for _, q := range t.Queues {
 		if q.Name != "" {
-			names = append(names, "queue "+q.Name)
+			add("queue " + q.Name)
 		}
 	}
-	add := func(exchange, key string) {
-		name := "exchange " + exchange + ", key " + key
-		switch i := slices.IndexFunc(t.Exchanges, func(e manifest.Exchange) bool { return e.Name == exchange }); {
+	byKey := map[string]bool{} // exchanges, of whose keys it is known that they must be equal
+	for _, e := range slices.Backward(t.Exchanges) {
+		byKey[e.Name] = e.Type == "direct"
+	}
+	through := func(exchange, key string) {
+		equal, known := byKey[exchange]
+		switch {
 		case exchange == "": // the default exchange: the key is the queue's name
-			name = "queue " + key
-		case i >= 0 && t.Exchanges[i].Type != "direct": // keys need not be equal
-			name = "exchange " + exchange
-		}
-		if !slices.Contains(names, name) {
-			names = append(names, name)
+			add("queue " + key)
+		case known && !equal:
+			add("exchange " + exchange)
+		default:
+			add("exchange " + exchange + ", key " + key)
 		}
 	}
 	for _, r := range t.Routes {
-		add(r.Exchange, r.RoutingKey)
+		through(r.Exchange, r.RoutingKey)
 	}
 	for _, b := range t.Bindings {
-		add(b.Exchange, b.RoutingKey)
+		through(b.Exchange, b.RoutingKey)
 	}
-	return names
+	return c.places
 }
 
-// places lists the first few names.
-func (c *source) places() string {
+// describePlaces lists the first few names.
+func (c *source) describePlaces() string {
 	const shown = 2
 	names := c.names()
 	text := strings.Join(names[:min(len(names), shown)], ", ")

@@ -144,3 +144,24 @@ func TestHostsWithoutManifest(t *testing.T) {
 		t.Errorf("%+v", got.Clocks)
 	}
 }
+
+// When all had arrived is moved onto the first capture's clock as all other times are. The clock of the second is 7 s ahead of the first's,
+// on one host, so that by how much is known exactly: what had arrived 1.5 s after the start had done so by the first one's, too.
+func TestArrivedOnOneClock(t *testing.T) {
+	capture := func(id string, tag uint16, ahead, arrived int64) string {
+		m := plan(1, 0)
+		m.ID, m.Tag, m.Producers[0].Confirm = id, tag, 0
+		m.ClockStart = event.Snapshot{BootID: "b", MonotonicNS: 1, ClockNS: epoch + ahead, WallNS: epoch + ahead}
+		for _, at := range []*int64{&m.Outcome.BarrierNS, &m.Outcome.PublishStopNS, &m.Outcome.DrainEndNS} {
+			*at += ahead
+		}
+		m.Outcome.ArrivedNS = ptr(epoch + ahead + arrived)
+		r := record(t, m)
+		r.send(0, 0, 10, ahead)
+		return r.close()
+	}
+	got := analyzed(t, capture("one", 7, 0, 1200*ms), capture("two", 8, 7000*ms, 1500*ms))
+	if at := got.Rates.ArrivedNS; at == nil || *at != 1500*ms {
+		t.Errorf("arrived after %v", at)
+	}
+}

@@ -250,18 +250,14 @@ func ended(capture int, x manifest.Failure) integrity.Ended {
 
 // followConnections makes spans of the states of each connection.
 func (a *analysis) followConnections() {
-	type key struct {
-		capture    int
-		connection uint32
-	}
 	slices.SortStableFunc(a.course.changes, func(x, y change) int {
 		return cmp.Compare(x.at, y.at)
 	})
 	spans := len(a.facts.Spans)
 	forGood := a.findOutages()
-	since := map[key]change{}
+	since := map[connection]change{}
 	for i, c := range a.course.changes {
-		k := key{c.capture, c.connection}
+		k := c.site().on()
 		if c.state == event.ConsumerCancelled {
 			a.facts.Cancelled = append(a.facts.Cancelled, integrity.Cancelled{AtNS: c.at - a.window.runStart, Capture: c.capture, Consumer: int(c.consumer), Text: c.text})
 		}
@@ -283,7 +279,7 @@ func (a *analysis) followConnections() {
 		}
 	}
 	for _, c := range a.course.changes { // in order of time, not of the map
-		k := key{c.capture, c.connection}
+		k := c.site().on()
 		if before, ok := since[k]; ok {
 			a.endBlocked(before, max(a.window.end, before.at))
 			delete(since, k)

@@ -1,6 +1,9 @@
 package analyze
 
 import (
+	"cmp"
+	"slices"
+
 	"leveret/analyze/result"
 	"leveret/capture/event"
 )
@@ -21,9 +24,32 @@ func (a *analysis) episodes(down []result.Span) (all []result.Episode) {
 		all = append(all, result.Episode{FirstNS: s.FromNS, LastNS: s.ToNS, CaughtUpNS: known(late)})
 	}
 	for i := range all {
+		e := &all[i]
+		e.RecoveredAll, e.FirstEffectNS, e.LastEffectNS = true, e.FirstNS, e.LastNS
+	}
+	for i := range a.course.outages {
+		x := &a.course.outages[i]
+		n, _ := slices.BinarySearchFunc(all, x.LostNS, func(e result.Episode, at int64) int { return cmp.Compare(e.LastNS, at) })
+		if n < len(all) && all[n].FirstNS <= x.LostNS { // there may be as many episodes as losses
+			takeIn(&all[n], x)
+		}
+	}
+	for i := range all {
 		a.describeEpisode(&all[i])
 	}
 	return all
+}
+
+// takeIn takes a loss into its episode.
+func takeIn(e *result.Episode, x *result.Outage) {
+	e.Losses++
+	e.RecoveredAll = e.RecoveredAll && x.RecoveredNS != nil
+	if e.Text == "" {
+		e.Text = x.Text
+	}
+	if x.LastEffectNS != nil {
+		e.LastEffectNS = max(e.LastEffectNS, *x.LastEffectNS)
+	}
 }
 
 // caughtUp is when the run had caught up with its schedule after the last of some losses after which it was late; event.None: it
@@ -41,22 +67,6 @@ func (a *analysis) caughtUp(down []result.Span) (last int64) {
 }
 
 func (a *analysis) describeEpisode(e *result.Episode) {
-	e.RecoveredAll = true
-	e.FirstEffectNS, e.LastEffectNS = e.FirstNS, e.LastNS
-	for i := range a.course.outages {
-		x := &a.course.outages[i]
-		if x.LostNS < e.FirstNS || x.LostNS > e.LastNS {
-			continue
-		}
-		e.Losses++
-		e.RecoveredAll = e.RecoveredAll && x.RecoveredNS != nil
-		if e.Text == "" {
-			e.Text = x.Text
-		}
-		if x.LastEffectNS != nil {
-			e.LastEffectNS = max(e.LastEffectNS, *x.LastEffectNS)
-		}
-	}
 	e.RecoverNS = e.LastNS - e.FirstNS
 	if m := a.course.movement; m != nil {
 		if from, ns, ok := m.standstill([]result.Span{{FromNS: e.FirstNS, ToNS: e.LastNS}}); ok {

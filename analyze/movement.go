@@ -78,8 +78,8 @@ func (m *movement) sends(due, sent []int64) {
 func (m *movement) standstill(spans []result.Span) (from, ns int64, ok bool) {
 	end := m.from + int64(len(m.moved)*64)*m.step
 	for _, s := range spans {
-		before := m.last(m.moved, s.FromNS)
-		after := m.next(m.moved, max(before+m.step, s.FromNS))
+		before := m.last(m.moved, s.FromNS, m.from)
+		after := m.next(m.moved, max(before+m.step, s.FromNS), end)
 		for {
 			begin := max(before, m.from)
 			stop := after
@@ -93,7 +93,7 @@ func (m *movement) standstill(spans []result.Span) (from, ns int64, ok bool) {
 				break
 			}
 			before = after
-			after = m.next(m.moved, before+m.step)
+			after = m.next(m.moved, before+m.step, end)
 		}
 	}
 	return from, ns, ok
@@ -108,21 +108,23 @@ func (m *movement) caughtUp(from, recovered, before int64) int64 {
 	if m == nil {
 		return event.None
 	}
-	last := m.last(m.late, min(recovered, before-1))
+	last := m.last(m.late, min(recovered, before-1), from)
 	if last < from {
 		last = event.None
 	}
-	for next := m.next(m.late, recovered); next != event.None && next < before && next-max(last, recovered) <= calmNS; {
+	for next := m.next(m.late, recovered, before); next != event.None && next < before && next-max(last, recovered) <= calmNS; {
 		last = next
-		next = m.next(m.late, next+m.step)
+		next = m.next(m.late, next+m.step, before)
 	}
 	return last
 }
 
-// last is the last step with its bit set that begins at or before a time, next the first at or after it; event.None: none.
-func (m *movement) last(words []uint64, at int64) int64 {
+// last is the last step with its bit set that begins at or before a time, next the first at or after it; event.None: none. Beyond
+// a limit, before which last and behind which next need not look, either may be.
+func (m *movement) last(words []uint64, at, limit int64) int64 {
 	n := min((at-m.from)/m.step, int64(len(words))*64-1)
-	for w := n >> 6; n >= 0 && w >= 0; w-- {
+	least := max((limit-m.from)/m.step, 0) >> 6
+	for w := n >> 6; n >= 0 && w >= least; w-- {
 		word := words[w]
 		if w == n>>6 {
 			word &= ^uint64(0) >> (63 - n&63)
@@ -134,9 +136,10 @@ func (m *movement) last(words []uint64, at int64) int64 {
 	return event.None
 }
 
-func (m *movement) next(words []uint64, at int64) int64 {
+func (m *movement) next(words []uint64, at, limit int64) int64 {
 	n := max((at-m.from+m.step-1)/m.step, 0)
-	for w := n >> 6; w < int64(len(words)); w++ {
+	most := min((limit-m.from)/m.step>>6, int64(len(words))-1)
+	for w := n >> 6; w <= most; w++ {
 		word := words[w]
 		if w == n>>6 {
 			word &= ^uint64(0) << (n & 63)

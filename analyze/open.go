@@ -37,6 +37,10 @@ type source struct {
 	// strangers are Arrow files in the directory that are none of the capture's, as its manifest says.
 	strangers []string
 
+	// named and places are what messages could pass through; see names.
+	named  map[string]bool
+	places []string
+
 	shift int64 // added to every time, so that all captures have one clock
 
 	rows   [lastKind + 1]int64 // in verified batches
@@ -166,6 +170,9 @@ func checkIndexes(m *manifest.Manifest) error {
 		if p.Route < 0 || p.Route >= routes {
 			return fmt.Errorf("producer %d names route %d of %d", i, p.Route, routes)
 		}
+		if p.Routes < 0 || p.Routes > routes-p.Route {
+			return fmt.Errorf("producer %d names %d routes from route %d on, of %d", i, p.Routes, p.Route, routes)
+		}
 	}
 	return nil
 }
@@ -241,8 +248,8 @@ func (c *source) moveOutcome(by int64) {
 		return
 	}
 	o := c.manifest.Outcome
-	for _, t := range []*int64{&o.BarrierNS, &o.PublishStopNS, &o.DrainEndNS} {
-		if *t != event.None {
+	for _, t := range []*int64{&o.BarrierNS, &o.PublishStopNS, &o.DrainEndNS, o.ArrivedNS} {
+		if t != nil && *t != event.None {
 			*t += by
 		}
 	}

@@ -72,10 +72,35 @@ func (p site) whole() bool { return p.producer == event.NoLane && p.consumer == 
 
 // outages are the losses of a run, from the changes in order of time.
 type outages struct {
-	a    *analysis
-	open map[site]int // in list
-	at   []site       // of list
-	list []result.Outage
+	a     *analysis
+	open  map[site]int          // in list
+	lanes map[connection][]site // those of open, and perhaps others, by their connection
+	at    []site                // of list
+	list  []result.Outage
+	// consumers by their connection, as the manifests say. As many connections as there are may be lost.
+	consumers map[connection][]int
+}
+
+// connection is one of a capture.
+type connection struct {
+	capture int
+	number  uint32
+}
+
+func (p site) on() connection { return connection{p.capture, p.connection} }
+
+func (a *analysis) newOutages() *outages {
+	o := &outages{a: a, open: map[site]int{}, lanes: map[connection][]site{}, consumers: map[connection][]int{}}
+	for i, c := range a.captures {
+		if c.manifest == nil {
+			continue
+		}
+		for n := range c.manifest.Consumers {
+			k := connection{i, uint32(c.manifest.Consumers[n].Connection)}
+			o.consumers[k] = append(o.consumers[k], n)
+		}
+	}
+	return o
 }
 
 // begins reports whether the change is a loss.
@@ -86,7 +111,7 @@ func (c *change) begins() bool {
 // findOutages makes a list of the losses, and tells the facts of them. It returns the indexes of the changes that began one which was
 // never recovered.
 func (a *analysis) findOutages() (forGood map[int]bool) {
-	o := &outages{a: a, open: map[site]int{}}
+	o := a.newOutages()
 	began := map[site]int{} // index of the change
 	forGood = map[int]bool{}
 	for i := range a.course.changes {
@@ -103,8 +128,8 @@ func (a *analysis) findOutages() (forGood map[int]bool) {
 		case open && c.state == event.Connecting:
 			o.list[at].Attempts++
 		case c.state == event.Recovered:
-			for q, n := range o.open { // a lane may be recovered with its connection
-				if q == p || p.whole() && q.capture == p.capture && q.connection == p.connection && !q.whole() {
+			for _, q := range o.recovered(p) {
+				if n, ok := o.open[q]; ok {
 					o.end(q, n, c)
 					delete(forGood, began[q])
 				}
@@ -113,6 +138,16 @@ func (a *analysis) findOutages() (forGood map[int]bool) {
 	}
 	o.finish()
 	return forGood
+}
+
+// recovered are the places that work again with one of them: a lane may be recovered with its connection.
+func (o *outages) recovered(p site) []site {
+	if !p.whole() {
+		return []site{p}
+	}
+	all := append(o.lanes[p.on()], p)
+	delete(o.lanes, p.on())
+	return all
 }
 
 func (o *outages) begin(c *change) {
@@ -126,21 +161,23 @@ func (o *outages) begin(c *change) {
 			*lane.to = &n
 		}
 	}
-	o.open[c.site()] = len(o.list)
-	o.list, o.at = append(o.list, x), append(o.at, c.site())
+	p := c.site()
+	if o.open[p] = len(o.list); !p.whole() {
+		o.lanes[p.on()] = append(o.lanes[p.on()], p)
+	}
+	o.list, o.at = append(o.list, x), append(o.at, p)
 	o.away(c)
 }
 
 // away notes which consumers are not there.
 func (o *outages) away(c *change) {
-	f, m := &o.a.facts, o.a.captures[c.capture].manifest
-	if c.consumer != event.NoLane {
+	f := &o.a.facts
+	switch p := c.site(); {
+	case c.consumer != event.NoLane:
 		f.Away = append(f.Away, integrity.Away{Capture: c.capture, Consumer: int(c.consumer)})
-	} else if m != nil && c.producer == event.NoLane {
-		for i := range m.Consumers {
-			if m.Consumers[i].Connection == int(c.connection) {
-				f.Away = append(f.Away, integrity.Away{Capture: c.capture, Consumer: i})
-			}
+	case p.whole():
+		for _, n := range o.consumers[p.on()] {
+			f.Away = append(f.Away, integrity.Away{Capture: c.capture, Consumer: n})
 		}
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"math"
 	"os"
 	"path/filepath"
 	"strings"
@@ -127,6 +128,10 @@ func TestOddManifests(t *testing.T) {
 		func(m *manifest.Manifest) { m.Topology = manifest.Topology{} },
 		func(m *manifest.Manifest) { m.Topology.Routes[0].Queues = []int{-1, 5, 1 << 40} },
 		func(m *manifest.Manifest) { m.Consumers[0].Queues = []int{-1, 7} },
+		func(m *manifest.Manifest) {
+			m.Topology.Routes = append(m.Topology.Routes, m.Topology.Routes[0])
+			m.Producers[0].Route, m.Producers[0].Routes = 1, math.MaxInt
+		},
 		func(m *manifest.Manifest) { m.Producers, m.Consumers = nil, nil },
 		func(m *manifest.Manifest) { m.Outcome.Queues = []manifest.QueueEnd{{Queue: -4}, {Queue: 99}} },
 		func(m *manifest.Manifest) {

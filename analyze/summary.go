@@ -119,15 +119,18 @@ const (
 
 // addRouting adds the exchanges and routing keys that producers publish to.
 func addRouting(x *result.Config, m *manifest.Manifest, keys map[string]bool) {
-	used := map[int]bool{}
+	seen, used := map[[2]int]bool{}, make([]bool, len(m.Topology.Routes))
 	for i := range m.Producers {
-		first := m.Producers[i].Route
-		for n := first; n < first+max(1, m.Producers[i].Routes); n++ {
-			if n < 0 || n >= len(m.Topology.Routes) || used[n] {
-				continue
+		k := [2]int{m.Producers[i].Route, max(1, m.Producers[i].Routes)} // as many producers may have as many routes
+		if seen[k] {
+			continue
+		}
+		seen[k] = true
+		for n := k[0]; n < k[0]+k[1]; n++ {
+			if !used[n] {
+				used[n] = true
+				addRoute(x, m, &m.Topology.Routes[n], keys)
 			}
-			used[n] = true
-			addRoute(x, m, &m.Topology.Routes[n], keys)
 		}
 	}
 }

@@ -10,7 +10,7 @@ import (
 
 // topology puts the topologies of all captures together, each queue and binding once. Nil where no capture has one.
 func (a *analysis) topology() *result.Topology {
-	j := joinedTopology{t: &result.Topology{}, queues: map[string]int{}, publishers: map[result.Publishers]int{}, subscribers: map[string]int{}, bindings: map[result.Binding]bool{}}
+	j := joinedTopology{t: &result.Topology{}, queues: map[string]int{}, producers: map[result.Publishers]int{}, subscribers: map[string]int{}, bindings: map[result.Binding]bool{}}
 	for _, c := range a.captures {
 		if c.manifest != nil {
 			j.add(c.manifest)
@@ -26,7 +26,7 @@ func (a *analysis) topology() *result.Topology {
 type joinedTopology struct {
 	t           *result.Topology
 	queues      map[string]int // places by name, also of those that the lists do not hold
-	publishers  map[result.Publishers]int
+	producers   map[result.Publishers]int
 	subscribers map[string]int
 	bindings    map[result.Binding]bool
 }
@@ -36,8 +36,19 @@ func (j *joinedTopology) add(m *manifest.Manifest) {
 	for i := range m.Topology.Queues {
 		places[i] = j.queue(m, i)
 	}
+	groups := map[[2]int]result.Publishers{} // by first route and their number: as many producers may have as many routes
 	for i := range m.Producers {
-		j.producer(m, &m.Producers[i], places)
+		p := &m.Producers[i]
+		k := [2]int{p.Route, max(1, p.Routes)}
+		if k[0] < 0 || k[1] > len(m.Topology.Routes)-k[0] {
+			continue
+		}
+		if _, known := groups[k]; !known {
+			groups[k] = j.publishers(m, k[0], k[1], places)
+		}
+		if g := kept(j.producers, groups[k], &j.t.ProducersTotal, &j.t.Producers, groups[k]); g != nil {
+			g.Count++
+		}
 	}
 	for i := range m.Topology.Bindings {
 		b := &m.Topology.Bindings[i]
@@ -82,14 +93,11 @@ func (j *joinedTopology) exchange(m *manifest.Manifest, name string) {
 	}
 }
 
-// producer adds one to those that publish alike. Of the default exchange, whose bindings nobody declares, what its routes reach.
-func (j *joinedTopology) producer(m *manifest.Manifest, p *manifest.Producer, places []int) {
-	keys := max(1, p.Routes)
-	if p.Route < 0 || p.Route+keys > len(m.Topology.Routes) {
-		return
-	}
+// publishers are the producers that publish to so many routes from one on. Of the default exchange, whose bindings nobody declares, what
+// the routes reach is bound.
+func (j *joinedTopology) publishers(m *manifest.Manifest, first, keys int, places []int) result.Publishers {
 	group := result.Publishers{Keys: keys}
-	for i, route := range m.Topology.Routes[p.Route : p.Route+keys] {
+	for i, route := range m.Topology.Routes[first : first+keys] {
 		key := route.RoutingKey
 		if route.Random {
 			key = "random for each message"
@@ -105,9 +113,7 @@ func (j *joinedTopology) producer(m *manifest.Manifest, p *manifest.Producer, pl
 			}
 		}
 	}
-	if g := kept(j.publishers, group, &j.t.ProducersTotal, &j.t.Producers, group); g != nil {
-		g.Count++
-	}
+	return group
 }
 
 // kept is the group with a key, added where it is new; nil where it is one of those that are only counted.
