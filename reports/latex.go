@@ -176,7 +176,8 @@ func (l *latex) groups(t *table) {
 var latexCharacters = strings.NewReplacer(`\`, `\textbackslash{}`, `{`, `\{`, `}`, `\}`, `$`, `\$`, `&`, `\&`, `#`, `\#`, `_`, `\_`, `%`, `\%`,
 	`~`, `\textasciitilde{}`, `^`, `\textasciicircum{}`, `<`, `\textless{}`, `>`, `\textgreater{}`, `|`, `\textbar{}`, `"`, `''`)
 
-// escapeLaTeX writes text that is ASCII as LaTeX sets it; >= becomes a sign.
+// escapeLaTeX writes text that is ASCII as LaTeX sets it; >= becomes a sign, and hyphens are not joined into dashes.
 func escapeLaTeX(s string) string {
-	return strings.ReplaceAll(latexCharacters.Replace(s), `\textgreater{}=`, `$\geq$`)
+	s = strings.ReplaceAll(latexCharacters.Replace(s), `\textgreater{}=`, `$\geq$`)
+	return strings.ReplaceAll(strings.ReplaceAll(s, "--", "-{}-"), "--", "-{}-")
 }

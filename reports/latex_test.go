@@ -61,6 +61,9 @@ func TestLongLaTeXCells(t *testing.T) {
 	if got := latexCell("orders_1", size, latexText); got != `orders\_1` {
 		t.Error(got)
 	}
+	if got := latexCell("--warmup 1", size, latexText); got != "-{}-warmup 1" { // no dash
+		t.Error(got)
+	}
 	long := latexCell("4.5 a.very.long/name_of-a:queue,of-many "+strings.Repeat("x", 60), size, latexText)
 	if !strings.HasPrefix(long, `\parbox[t]{170pt}{\raggedright 4.5 a.\allowbreak{}very.\allowbreak{}long/\allowbreak{}name\_\allowbreak{}of-\allowbreak{}a:\allowbreak{}queue,\allowbreak{}of-\allowbreak{}many xxx`) {
 		t.Error(long)

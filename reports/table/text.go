@@ -23,7 +23,7 @@ func TextWithin(w io.Writer, t *Table, width int) error {
 	t = t.shown()
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s\n", printable(t.Title))
-	for i, part := range t.parts(width) {
+	for i, part := range t.parts(width-indent, uniseg.StringWidth) {
 		if i > 0 {
 			b.WriteString("\n")
 		}
@@ -40,7 +40,7 @@ func TextWithin(w io.Writer, t *Table, width int) error {
 
 // lines writes heads and rows.
 func (t *Table) lines(b *strings.Builder) {
-	texts, widths := t.texts(), t.widths()
+	texts, widths := t.texts(), t.widths(uniseg.StringWidth)
 	t.eachGroup(func(from, to int, group string) {
 		widths[to-1] += max(0, uniseg.StringWidth(printable(group))-room(widths[from:to]))
 	})
@@ -61,14 +61,14 @@ func (t *Table) lines(b *strings.Builder) {
 	}
 }
 
-// widths are those of the columns by their cells and heads.
-func (t *Table) widths() []int {
+// widths are those of the columns by their cells and heads, as measure has them.
+func (t *Table) widths(measure func(string) int) []int {
 	texts := t.texts()
 	widths := make([]int, len(t.Columns))
 	for c := range t.Columns {
-		widths[c] = uniseg.StringWidth(printable(t.Columns[c].Title()))
+		widths[c] = measure(printable(t.Columns[c].Title()))
 		for r := range texts {
-			widths[c] = max(widths[c], uniseg.StringWidth(printable(texts[r][c])))
+			widths[c] = max(widths[c], measure(printable(texts[r][c])))
 		}
 	}
 	return widths
@@ -82,10 +82,10 @@ func room(widths []int) (n int) {
 	return max(n-gap, 0)
 }
 
-// parts are tables that fit, with the key columns in each; columns of a group stay together where they can.
-func (t *Table) parts(width int) []*Table {
-	widths := t.widths()
-	if width <= 0 || indent+room(widths) <= width {
+// parts are tables that fit, with the key columns in each; columns of a group stay together where they can. Without a width all fits.
+func (t *Table) parts(width int, measure func(string) int) []*Table {
+	widths := t.widths(measure)
+	if width <= 0 || room(widths) <= width {
 		return []*Table{t}
 	}
 	keys := make([]int, min(t.Keys, len(t.Columns)))
@@ -93,7 +93,7 @@ func (t *Table) parts(width int) []*Table {
 		keys[i] = i
 	}
 	fits := func(columns []int) bool {
-		n := indent
+		n := 0
 		for _, c := range columns {
 			n += widths[c] + gap
 		}
