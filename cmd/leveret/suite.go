@@ -235,10 +235,16 @@ func (c *suiteRun) aimedAgain() error {
 	if c.record == nil {
 		return nil
 	}
-	for name, was := range c.record.Brokers {
+	for _, t := range c.suite.Targets {
+		name := t.Name
+		was, met := c.record.Brokers[name]
+		if !met {
+			continue
+		}
 		uri := c.aims.of(c.aims.uris, name)
 		if was.URI != "" && uri == "" {
-			return fmt.Errorf("--resume=%s: target %s was %s: give its address again, as --uri or in LEVERET_URI", c.dir, name, was.URI)
+			option, variable := c.aims.naming(name)
+			return fmt.Errorf("--resume=%s: target %s was %s: give its address again, as %s or in %s", c.dir, name, was.URI, option, variable)
 		}
 		if is := redactURI(uri); is != was.URI {
 			fmt.Fprintf(c.err, "note: target %s was %s, and is %s now\n", name, cmp.Or(was.URI, "the embedded broker"), is)

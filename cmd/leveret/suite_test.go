@@ -3,6 +3,7 @@ package main
 import (
 	"cmp"
 	"context"
+	"fmt"
 	"io"
 	"net/url"
 	"os"
@@ -303,6 +304,34 @@ func TestSuiteGoesOnAfterAFailedRow(t *testing.T) {
 	} {
 		if !strings.Contains(stdout, want) {
 			t.Errorf("no %q in\n%s", want, stdout)
+		}
+	}
+	for i := range 4 { // each has its number, whatever became of it
+		if want := fmt.Sprintf("\n%d of 4  Size 1", i+1); strings.Count(stderr, want) != 1 {
+			t.Errorf("%d times %q in\n%s", strings.Count(stderr, want), want, stderr)
+		}
+	}
+	code, _, stderr = invoke(t, "suite", "--resume", dir, "--uri", "amqp://127.0.0.1:1")
+	if want := "target other was amqp://guest@127.0.0.1:1/%2F: give its address again, as --uri other=URI or in LEVERET_URI_OTHER"; code != exitUsage || !strings.Contains(stderr, want) {
+		t.Errorf("exit %d, no %q in\n%s", code, want, stderr)
+	}
+}
+
+// What a dry run says of a row: which target it is left out for, and what has to hold.
+func TestSuiteDryRun(t *testing.T) {
+	file, dir := suiteFile(t, strings.NewReplacer("repeat: 2", "targets: [{name: a}, {name: b}]\nassert: [lost == 0, sent > 1]", "values: [12, 100]", "values: [12, {is: 100, target: b}]").Replace(trySuite))
+	for _, c := range []struct {
+		address string
+		want    []string
+	}{
+		{"amqp://localhost", []string{"target a: 0 s\n", "target b (no address, left out): 0 s\n", "\n    has to hold: lost == 0; sent > 1\n"}},
+		{"b=amqp://localhost", []string{"target a (no address, left out): 0 s\n", "target b: 0 s\n"}},
+	} {
+		code, stdout, stderr := invoke(t, "suite", file, "--dry-run", "--capture", dir, "--uri", c.address)
+		for _, want := range c.want {
+			if code != exitOK || !strings.Contains(stdout, want) {
+				t.Errorf("exit %d, no %q in\n%s\n%s", code, want, stdout, stderr)
+			}
 		}
 	}
 }

@@ -42,8 +42,7 @@ func newAims(s *suite.Suite, o *options.Suite, lookup func(string) (string, bool
 			from.to[name] = uri
 		}
 		for i, t := range s.Targets {
-			variable := from.variable + "_" + strings.ToUpper(strings.NewReplacer("-", "_", ".", "_").Replace(t.Name))
-			uri, ok := lookup(variable)
+			uri, ok := lookup(variableOf(from.variable, t.Name))
 			if !ok && i == 0 {
 				uri, ok = lookup(from.variable)
 			}
@@ -58,6 +57,32 @@ func newAims(s *suite.Suite, o *options.Suite, lookup func(string) (string, bool
 		}
 	}
 	return a, nil
+}
+
+// variableOf is the environment variable of a target.
+func variableOf(variable, target string) string {
+	return variable + "_" + strings.ToUpper(strings.NewReplacer("-", "_", ".", "_").Replace(target))
+}
+
+// naming is how the address of a target is given, as an option and as a variable.
+func (a *aims) naming(target string) (option, variable string) {
+	if target == a.suite.Targets[0].Name {
+		return "--uri", "LEVERET_URI"
+	}
+	return "--uri " + target + "=URI", variableOf("LEVERET_URI", target)
+}
+
+// missing: rows of the target are left out, as no address was given for it.
+func (a *aims) missing(target string) bool {
+	return a.of(a.uris, target) == "" && !(a.embedded() && target == a.suite.Targets[0].Name)
+}
+
+// told is a target, and that it has no address where that is so.
+func (a *aims) told(target string) string {
+	if a.missing(target) {
+		return target + " (no address, left out)"
+	}
+	return target
 }
 
 func targetNames(s *suite.Suite) string {

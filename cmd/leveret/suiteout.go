@@ -105,9 +105,12 @@ func (c *suiteRun) dryRun() error {
 		if run.Expected > 0 {
 			length = suite.Span(time.Duration(run.Expected * float64(time.Second)))
 		}
-		fmt.Fprintf(c.out, "%d of %d  %s [%s], target %s: %s%s\n", i+1, len(r.Runs), run.Title, run.ID, run.Target, length, state)
+		fmt.Fprintf(c.out, "%d of %d  %s [%s], target %s: %s%s\n", i+1, len(r.Runs), run.Title, run.ID, c.aims.told(run.Target), length, state)
 		for _, p := range run.Parts {
 			fmt.Fprintf(c.out, "    leveret run %s\n", strings.Join(p.Args, " "))
+		}
+		if len(run.Asserts) > 0 {
+			fmt.Fprintf(c.out, "    has to hold: %s\n", strings.Join(run.Asserts, "; "))
 		}
 		for _, text := range run.Notes() {
 			fmt.Fprintf(c.out, "    %s\n", text)
@@ -115,7 +118,7 @@ func (c *suiteRun) dryRun() error {
 	}
 	for _, row := range c.rows {
 		if row.Adaptive() {
-			fmt.Fprintf(c.out, "then    %s [%s], target %s: %s\n    leveret run %s\n", row.Title(), row.ID, row.Target, row.Adapts(), strings.Join(row.Options.Args(), " "))
+			fmt.Fprintf(c.out, "then    %s [%s], target %s: %s\n    leveret run %s\n", row.Title(), row.ID, c.aims.told(row.Target), row.Adapts(), strings.Join(row.Options.Args(), " "))
 		}
 	}
 	fmt.Fprintf(c.out, "some %s in all\n", suite.Span(c.suite.Estimate(r, c.rows)))

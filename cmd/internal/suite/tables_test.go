@@ -167,7 +167,8 @@ func TestVerdictOfChosenRows(t *testing.T) {
 		}
 		for _, write := range []func(io.Writer, *table.Table) error{table.Text, table.Markdown, table.LaTeX} {
 			var b strings.Builder
-			if err := write(&b, tables[0]); err != nil || !strings.Contains(b.String(), c.want) {
+			err := write(&b, tables[0])
+			if got := strings.ReplaceAll(b.String(), "-{}-", "--"); err != nil || !strings.Contains(got, c.want) { // LaTeX keeps the hyphens of an option apart
 				t.Errorf("%v, no %q in\n%s", err, c.want, &b)
 			}
 		}

@@ -105,10 +105,13 @@ func (t *tally) standing(r *Runner) (done, all int, left time.Duration) {
 	return done, all, left
 }
 
-// line begins what is said of a run: "3 of 18  confirms-03 (2 min 5 s left): ".
+// line begins what is said of a run: "3 of 18  confirms-03 (2 min 5 s left): ". One that is not run counts among those that are done.
 func (t *tally) line(r *Runner, run *Run) string {
 	done, all, left := t.standing(r)
-	return fmt.Sprintf("%d of %d  %s [%s] (%s left): ", min(done+1, all), all, run.Title, run.ID, Span(left))
+	if run.State == Planned || run.State == Running {
+		done++
+	}
+	return fmt.Sprintf("%d of %d  %s [%s] (%s left): ", min(done, all), all, run.Title, run.ID, Span(left))
 }
 
 // Span writes a length of time for people: "2 min 5 s".
@@ -134,11 +137,7 @@ func (t *tally) watch(r *Runner, run *Run) (end func()) {
 		defer tick.Stop()
 		for begun := time.Now(); ; {
 			at := time.Since(begun)
-			of := ""
-			if run.Expected > 0 {
-				of = ", " + Span(time.Duration(run.Expected*float64(time.Second))) + " of them publishing"
-			}
-			r.Progress.Status(fmt.Sprintf("%s %d of %d  %s: %s%s; %s left", gauge(done, all), min(done+1, all), all, run.Title, Span(at), of, Span(left-at)))
+			r.Progress.Status(fmt.Sprintf("%s %d of %d, %s left  %s: %s", gauge(done, all), min(done+1, all), all, Span(left-at), run.Title, run.since(at)))
 			select {
 			case <-stop:
 				return
@@ -151,6 +150,14 @@ func (t *tally) watch(r *Runner, run *Run) (end func()) {
 		<-stopped
 		r.Progress.Status("")
 	}
+}
+
+// since says how long a run has gone on, and how long it is to publish.
+func (r *Run) since(at time.Duration) string {
+	if r.Expected == 0 {
+		return Span(at)
+	}
+	return Span(at) + ", publishes for " + Span(time.Duration(r.Expected*float64(time.Second)))
 }
 
 // gauge is how many of all are done, as a picture.

@@ -20,3 +20,15 @@ tables:
 		t.Errorf("%v, want %v", got, want)
 	}
 }
+
+// A run that is not to end by time says only how long it has gone on.
+func TestSince(t *testing.T) {
+	for _, c := range []struct {
+		expected float64
+		want     string
+	}{{0, "1 min 5 s"}, {30, "1 min 5 s, publishes for 30 s"}} {
+		if got := (&Run{Expected: c.expected}).since(65 * time.Second); got != c.want {
+			t.Errorf("%q, want %q", got, c.want)
+		}
+	}
+}
