@@ -54,9 +54,6 @@ type rowCounts struct {
 
 const lastKind = schema.Churn
 
-// maxManifestBytes bounds the memory that a manifest may take.
-const maxManifestBytes = 64 << 20
-
 func (c *source) reason(format string, args ...any) {
 	c.reasons = append(c.reasons, fmt.Sprintf(format, args...))
 }
@@ -131,7 +128,7 @@ func loadManifest(path string) (*manifest.Manifest, error) {
 		return nil, err
 	}
 	defer f.Close()
-	b, err := io.ReadAll(io.LimitReader(f, maxManifestBytes))
+	b, err := io.ReadAll(io.LimitReader(f, manifest.MaxBytes))
 	if err != nil {
 		return nil, err
 	}

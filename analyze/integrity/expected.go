@@ -2,6 +2,7 @@ package integrity
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 
 	"leveret/capture/event"
@@ -91,9 +92,9 @@ type dest struct {
 // route is one (exchange, routing key) of one capture.
 type route struct {
 	known bool
-	all   []int32 // destinations it reaches, if known
-	waits []int32 // those of them that are consumed
-	mask  []uint64
+	all   []int32  // destinations it reaches, if known
+	waits []int32  // those of them that are consumed
+	mask  []uint64 // a bit for each of waits, where these are not few
 }
 
 // unknownRoute is the route of messages whose capture does not say where they go.
@@ -289,7 +290,13 @@ func (x *Expected) Queue(capture int, queue uint16) int {
 
 func (x *Expected) addRoutes(capture int, m *manifest.Manifest) {
 	c := &x.captures[capture]
+	var last []int // the list of the route before, which many routes may share
 	for _, r := range m.Topology.Routes {
+		if n := len(r.Queues); r.Known && n > 0 && n == len(last) && &r.Queues[0] == &last[0] {
+			c.routes = append(c.routes, int32(len(x.routes)))
+			x.routes = append(x.routes, x.routes[len(x.routes)-1])
+			continue
+		}
 		n := route{known: r.Known}
 		once := map[int32]bool{} // bound twice, a queue gets a message once
 		for _, q := range r.Queues {
@@ -305,6 +312,10 @@ func (x *Expected) addRoutes(capture int, m *manifest.Manifest) {
 					n.add(d, x.dests[d].waits)
 				}
 			}
+		}
+		last = nil
+		if r.Known {
+			last = r.Queues
 		}
 		c.routes = append(c.routes, int32(len(x.routes)))
 		x.routes = append(x.routes, n)
@@ -355,13 +366,33 @@ func (r *route) add(d int32, waits bool) {
 		return
 	}
 	r.waits = append(r.waits, d)
+	switch {
+	case len(r.waits) > fewWaits:
+		r.mark(d)
+	case len(r.waits) == fewWaits:
+		for _, d := range r.waits {
+			r.mark(d)
+		}
+	}
+}
+
+// fewWaits is from how many destinations on a route has a bit for each that there is: tens of thousands of routes that lead to one each
+// would take more than everything else.
+const fewWaits = 8
+
+func (r *route) mark(d int32) {
 	for int(d)>>6 >= len(r.mask) {
 		r.mask = append(r.mask, 0)
 	}
 	setBit(r.mask, int(d))
 }
 
-func (r *route) waitsFor(d int32) bool { return int(d)>>6 < len(r.mask) && testBit(r.mask, int(d)) }
+func (r *route) waitsFor(d int32) bool {
+	if len(r.waits) < fewWaits {
+		return slices.Contains(r.waits, d)
+	}
+	return int(d)>>6 < len(r.mask) && testBit(r.mask, int(d))
+}
 
 // FanOut is the most queues that a message of the captures reaches; 0 where a route's are unknown.
 func (l *Ledger) FanOut() int {

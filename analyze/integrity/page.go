@@ -30,6 +30,7 @@ type odd struct {
 	doubt   []uint64
 	again   []uint64 // sent a further time
 	more    []arrivals
+	places  map[int32]int // in more, by destination, once these are too many to search
 	early   []*early
 }
 
@@ -123,17 +124,47 @@ func (l *Ledger) arrivals(pg *page, dest int32) *arrivals {
 	if pg.first.intact == nil {
 		pg.first = arrivals{dest: dest, intact: l.arena.bits(l.words), odd: &nothingOddArrived}
 	}
-	if pg.first.dest == dest {
+	if a := pg.at(dest); a != nil {
+		return a
+	}
+	o := pg.unusual()
+	o.more = append(o.more, arrivals{dest: dest, intact: l.arena.bits(l.words), odd: &nothingOddArrived})
+	o.index()
+	return &o.more[len(o.more)-1]
+}
+
+// at returns what arrived at a destination, nil where nothing is known of it; valid until the page has another one.
+func (pg *page) at(dest int32) *arrivals {
+	if pg.first.intact != nil && pg.first.dest == dest {
 		return &pg.first
+	}
+	if pg.odd.places != nil {
+		if i, ok := pg.odd.places[dest]; ok {
+			return &pg.odd.more[i]
+		}
+		return nil
 	}
 	for i := range pg.odd.more {
 		if pg.odd.more[i].dest == dest {
 			return &pg.odd.more[i]
 		}
 	}
-	o := pg.unusual()
-	o.more = append(o.more, arrivals{dest: dest, intact: l.arena.bits(l.words), odd: &nothingOddArrived})
-	return &o.more[len(o.more)-1]
+	return nil
+}
+
+// index notes the last of more: the messages of a page may go to thousands of queues.
+func (o *odd) index() {
+	const searched = 16
+	last := len(o.more) - 1
+	switch {
+	case o.places != nil:
+		o.places[o.more[last].dest] = last
+	case last == searched:
+		o.places = map[int32]int{}
+		for i := range o.more {
+			o.places[o.more[i].dest] = i
+		}
+	}
 }
 
 // each calls f for every destination of the page that something is known of.
@@ -149,24 +180,14 @@ func (pg *page) each(f func(*arrivals)) {
 
 // arrived tells whether a message is known to have arrived intact at a destination.
 func (pg *page) arrived(dest int32, slot int) bool {
-	if pg.first.intact == nil {
-		return false
-	}
-	if pg.first.dest == dest {
-		return testBit(pg.first.intact, slot)
-	}
-	for _, a := range pg.odd.more {
-		if a.dest == dest {
-			return testBit(a.intact, slot)
-		}
-	}
-	return false
+	a := pg.at(dest)
+	return a != nil && testBit(a.intact, slot)
 }
 
 // claimed tells whether a corrupt body at a destination names a message.
-func (pg *page) claimed(dest int32, slot int) (yes bool) {
-	pg.each(func(a *arrivals) { yes = yes || a.dest == dest && testIn(a.odd.corrupt, slot) })
-	return yes
+func (pg *page) claimed(dest int32, slot int) bool {
+	a := pg.at(dest)
+	return a != nil && testIn(a.odd.corrupt, slot)
 }
 
 func (pg *page) refused(slot int) bool {

@@ -197,12 +197,10 @@ func (l *Ledger) finishRoute(p *producer, pg *page, n uint64, w int, messages ui
 	}
 	for _, d := range rt.waits {
 		missing, corrupt := messages, uint64(0)
-		pg.each(func(a *arrivals) {
-			if a.dest == d {
-				missing &^= a.intact[w]
-				corrupt = missing & word(a.odd.corrupt, w)
-			}
-		})
+		if a := pg.at(d); a != nil {
+			missing &^= a.intact[w]
+			corrupt = missing & word(a.odd.corrupt, w)
+		}
 		if missing != 0 && l.x.dests[d].stream {
 			l.subscribe(p, pg, n, w, d, missing)
 			before := missing &^ l.subscribed(p, d, n, w) &^ corrupt

@@ -198,6 +198,8 @@ type Route struct {
 	Random bool `json:"random,omitempty"`
 	// Known: Queues is complete. Where it is false, what is missing may have gone elsewhere, and loss is not judged.
 	Known bool `json:"known"`
+	// QueuesAs is of the text only, and nil otherwise: Queues and Known are those of this route, which stands before.
+	QueuesAs *int `json:"queues_as,omitempty"`
 }
 
 // Producer is one publishing channel.

@@ -15,13 +15,21 @@ const sealFormat = sealKey + ": \"%08x\"\n}\n"
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
-// Encode makes the text of start.json and manifest.json, sealed.
+// MaxBytes is how long the text may be: whoever reads it takes no more.
+const MaxBytes = 64 << 20
+
+// Encode makes the text of start.json and manifest.json, sealed. One that is longer than MaxBytes is an error.
 func Encode(m *Manifest) ([]byte, error) {
-	b, err := json.MarshalIndent(m, "", "  ")
+	written := *m
+	written.Topology.Routes = sharedRoutes(m.Topology.Routes)
+	b, err := json.MarshalIndent(&written, "", "  ")
 	if err != nil {
 		return nil, err
 	}
-	return Seal(b)
+	if b, err = Seal(b); err == nil && len(b) > MaxBytes {
+		err = fmt.Errorf("what is to be said of the run takes %d MB, and at most %d MB would be read: give it fewer producers, consumers or queues", len(b)>>20, MaxBytes>>20)
+	}
+	return b, err
 }
 
 // Seal puts a checksum at the end of a JSON object, in place of the one that it has.
@@ -67,6 +75,9 @@ func Decode(text []byte) (*Manifest, error) {
 	}
 	m := new(Manifest)
 	if err := json.Unmarshal(text, m); err != nil {
+		return nil, fmt.Errorf("damaged: %w", err)
+	}
+	if err := restoreRoutes(m.Topology.Routes); err != nil {
 		return nil, fmt.Errorf("damaged: %w", err)
 	}
 	return m, nil
