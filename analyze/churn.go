@@ -23,6 +23,7 @@ type churned struct {
 	steps  [event.LastChurnStep + 1]churnStep
 
 	make, undo churnLatency
+	beside     cell // takes what no interval tells
 	intervals  []churnInterval
 	from, to   int64 // the part of the window in which operations were offered, both included
 	inMade     int64 // in it
@@ -253,10 +254,10 @@ func (x *churned) measure(row *event.Churn, first bool) {
 	}
 }
 
-// interval is the distribution of the operations that were due in an interval; what is undone has none.
+// interval is the distribution of the operations that were due in an interval; what is undone is told over no interval.
 func (x *churned) interval(i int, row *event.Churn) *cell {
 	if row.Step.Undoes() {
-		return &cell{}
+		return &x.beside
 	}
 	if x.intervals[i].cell == nil {
 		x.intervals[i].cell = &cell{}

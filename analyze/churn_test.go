@@ -210,3 +210,23 @@ func TestChurnThatIsNotUndone(t *testing.T) {
 		t.Errorf("%+v", f)
 	}
 }
+
+// There may be millions of rows: what is undone takes no memory of its own.
+func TestChurnTakesNoMemoryPerRow(t *testing.T) {
+	line, err := newTimeline(0, 1e9, 1e9, 0, 100)
+	if err != nil {
+		t.Fatal(err)
+	}
+	x := &churned{t: line, intervals: make([]churnInterval, len(line.counts))}
+	row := &event.Churn{Step: event.StepQueueDelete, Outcome: event.StepDone, Last: true, Due: event.None, Started: 5 * ms, Begun: 5 * ms, Ended: 6 * ms}
+	if n := testing.AllocsPerRun(100, func() {
+		for range 100 {
+			x.measure(row, true)
+		}
+	}); n != 0 {
+		t.Errorf("%v allocations of 100 rows", n)
+	}
+	if n := x.undo.service.total(); n != 10_100 { // AllocsPerRun warms up once
+		t.Errorf("%d undone", n)
+	}
+}
