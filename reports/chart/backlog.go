@@ -98,7 +98,6 @@ func mostOf(r *result.Result, value func(*result.Interval) *int64) (most int64) 
 func (s *Spec) levels(r *result.Result, lines []line, values []func(*result.Interval) *int64, note string) {
 	t := newTimeline(r)
 	var columns []column
-	most := int64(0)
 	for i, value := range values {
 		lines[i].denseFrom = denseLatency
 		lines[i].points = t.atEnds(r, value)
@@ -108,20 +107,14 @@ func (s *Spec) levels(r *result.Result, lines []line, values []func(*result.Inte
 			}
 			return ""
 		}})
-		most = max(most, mostOf(r, value))
 	}
-	spread := spreadOf(lines[len(lines)-1:])
-	s.X = t.axis()
-	if spread.points == 0 {
+	if spreadOf(lines[len(lines)-1:]).points == 0 { // the others are there for that one
+		lines = nil
+	}
+	if !s.drawOverTime(r, t, lines, countScale) {
 		s.NoData = "nothing of the kind was counted"
-		s.Y = valueAxis("messages", 0, 1)
 		return
 	}
-	all := spreadOf(lines)
-	unit := countScale(all.hi)
-	s.Y = valueAxis(unit.name, math.Min(0, all.lo/unit.per), math.Max(all.hi/unit.per, leastTop))
-	s.Series = toSeries(lines, t.unit.per, unit.per, false)
-	s.Spans, s.Events = spans(r, t), events(r, t)
 	s.Table = t.tableOverTime(r, columns)
 	s.Caption = caption(r, each(r, "as it stood at the end of each"), note, "most: "+result.Plural(mostOf(r, values[len(values)-1]), "message"))
 }

@@ -42,16 +42,10 @@ func brokerDepthSpec(r *result.Result) Spec {
 			depth("ready in "+q.Name, queueStyles[i], &q, ready)
 		}
 	}
-	spread := spreadOf(lines)
-	s.X = t.axis()
-	if spread.points == 0 {
+	if !s.drawOverTime(r, t, lines, oneScale("messages")) {
 		s.NoData = noBrokerSide(r)
-		s.Y = valueAxis("messages", 0, 1)
 		return s
 	}
-	s.Y = valueAxis("messages", math.Min(0, spread.lo), math.Max(spread.hi, leastTop))
-	s.Series = toSeries(lines, t.unit.per, 1, false)
-	s.Spans, s.Events = spans(r, t), events(r, t)
 	s.Caption = caption(r, "of the whole virtual host, by its management API, whose figures are seconds old")
 	return s
 }
@@ -100,17 +94,10 @@ func brokerRatesSpec(r *result.Result) Spec {
 			lines = append(lines, line{name: l.name, style: l.style, points: t.betweenLooks(&b.Total, l.of), plain: true, denseFrom: denseRates})
 		}
 	}
-	spread := spreadOf(lines)
-	s.X = t.axis()
-	if spread.points == 0 || r.BrokerSide == nil {
+	if !s.drawOverTime(r, t, lines, rateScale) {
 		s.NoData = noBrokerSide(r)
-		s.Y = valueAxis("messages per second", 0, 1)
 		return s
 	}
-	unit := rateScale(spread.hi)
-	s.Y = valueAxis(unit.name, math.Min(0, spread.lo/unit.per), math.Max(spread.hi/unit.per, leastTop))
-	s.Series = toSeries(lines, t.unit.per, unit.per, false)
-	s.Spans, s.Events = spans(r, t), events(r, t)
 	s.Caption = caption(r, "of the whole virtual host, by its management API: each step is the mean of the 5 seconds before it ends, or since the last look, at figures that are seconds old")
 	return s
 }

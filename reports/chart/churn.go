@@ -61,16 +61,10 @@ func churnRatesSpec(r *result.Result) Spec {
 		}
 		notes = append(notes, note)
 	}
-	spread := spreadOf(lines)
-	s.X = t.axis()
-	if spread.points == 0 {
+	if !s.drawOverTime(r, t, lines, oneScale("operations per second")) {
 		s.NoData = noChurn(r)
-		s.Y = valueAxis("operations per second", 0, 1)
 		return s
 	}
-	s.Y = valueAxis("operations per second", math.Min(0, spread.lo), math.Max(spread.hi, leastTop))
-	s.Series = toSeries(lines, t.unit.per, 1, false)
-	s.Spans, s.Events = spans(r, t), events(r, t)
 	s.Table = churnTable(r, t)
 	s.Caption = churnCaption(r, append(notes, each(r, "each step is the mean rate over"))...)
 	return s
@@ -81,10 +75,14 @@ func churnLatencySpec(r *result.Result) Spec {
 	s := Spec{Title: "Latency of operations over time", Marks: marks(r)}
 	t := churnTimeline(r)
 	var lines []line
-	from := "response"
+	from := ""
 	for i := range churnShown(r) {
 		c := &r.Churn[i]
-		_, from = c.Latency()
+		if _, own := c.Latency(); from == "" || from == own {
+			from = own
+		} else {
+			from = "response or service"
+		}
 		for _, q := range quantiles {
 			if len(r.Churn) > 1 && q.of != 3 {
 				continue // of several the 99 % each
@@ -118,15 +116,16 @@ func churnLatencySpec(r *result.Result) Spec {
 	s.Series = toSeries(lines, t.unit.per, unit.per, s.Y.Log)
 	s.Spans, s.Events = spans(r, t), events(r, t)
 	s.Table = churnTable(r, t)
-	verb := "response latency: from when an operation was due to when all of it was made"
-	if from == "service" {
-		verb = "service latency: from when an operation began to when all of it was made"
+	verb := map[string]string{"response": "was due", "service": "began"}[from]
+	if verb == "" {
+		verb = "was due, of a closed loop began,"
 	}
-	s.Caption = churnCaption(r, append(s.notes(spread), verb)...)
+	s.Caption = churnCaption(r, append(s.notes(spread), from+" latency: from when an operation "+verb+" to when all of it was made")...)
 	return s
 }
 
-// churnTimeline takes in the intervals of operations; they are those of the result.
+// churnTimeline has room for the intervals of operations. Those that the analysis makes are the result's own, but a result may come from
+// elsewhere.
 func churnTimeline(r *result.Result) timeline {
 	x := *r
 	x.Intervals = slices.Clone(r.Intervals)

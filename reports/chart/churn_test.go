@@ -51,7 +51,12 @@ func TestChurnCharts(t *testing.T) {
 	}
 	r.Churn = append(r.Churn, r.Churn[0], r.Churn[0])
 	r.Churn[1].What = "queue"
-	if got := churnLatencySpec(r).Series; len(got) != 2 || got[1].Name != "queues, 99 %" {
-		t.Errorf("of several: %+v", got)
+	several := churnLatencySpec(r)
+	if got := several.Series; len(got) != 2 || got[1].Name != "queues, 99 %" || !strings.HasPrefix(several.Y.Label, "response latency") {
+		t.Errorf("of several: %+v, %s", got, several.Y.Label)
+	}
+	r.Churn[1].OpenLoop = false // which has no response latency
+	if several = churnLatencySpec(r); !strings.HasPrefix(several.Y.Label, "response or service latency") || !strings.Contains(strings.Join(several.Caption, " "), "was due, of a closed loop began, to when") {
+		t.Errorf("%s: %q", several.Y.Label, several.Caption)
 	}
 }

@@ -52,17 +52,10 @@ func ratesSpec(r *result.Result) Spec {
 			behind = append(behind, result.Group(l.total)+" "+l.name)
 		}
 	}
-	spread := spreadOf(lines)
-	if spread.points == 0 {
+	if !s.drawOverTime(r, t, lines, rateScale) {
 		s.NoData = "the result has no intervals with a rate"
-		s.X, s.Y = t.axis(), valueAxis("messages per second", 0, 1)
 		return s
 	}
-	unit := rateScale(spread.hi)
-	s.X = t.axis()
-	s.Y = valueAxis(unit.name, math.Min(0, spread.lo/unit.per), math.Max(spread.hi/unit.per, leastTop))
-	s.Series = toSeries(lines, t.unit.per, unit.per, false)
-	s.Spans, s.Events = spans(r, t), events(r, t)
 	s.Table = t.tableOverTime(r, columns)
 	s.Caption = caption(r, "messages: "+strings.Join(behind, ", "), shortNote(r), each(r, "each step is the mean rate over"))
 	return s

@@ -82,3 +82,23 @@ func (t timeline) appendHole(points []Point, r *result.Result, i int) []Point {
 	}
 	return points
 }
+
+// drawOverTime draws lines over time, y in the unit for the highest value, with what happened meanwhile. It reports whether a line has a point.
+func (s *Spec) drawOverTime(r *result.Result, t timeline, lines []line, unitFor func(hi float64) scale) bool {
+	spread := spreadOf(lines)
+	s.X = t.axis()
+	if spread.points == 0 {
+		s.Y = valueAxis(unitFor(0).name, 0, 1)
+		return false
+	}
+	unit := unitFor(spread.hi)
+	s.Y = valueAxis(unit.name, math.Min(0, spread.lo/unit.per), math.Max(spread.hi/unit.per, leastTop))
+	s.Series = toSeries(lines, t.unit.per, unit.per, false)
+	s.Spans, s.Events = spans(r, t), events(r, t)
+	return true
+}
+
+// oneScale is a unit whatever the values are.
+func oneScale(name string) func(hi float64) scale {
+	return func(float64) scale { return scale{name, 1, ""} }
+}
