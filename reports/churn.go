@@ -26,7 +26,7 @@ func (p *page) churn(r *result.Result) {
 			add("missing", "rows of operations are missing in the record, or may be: counts, rates and latencies are of what can be read")
 		}
 		add("rates", churnRates(r, c))
-		p.churnSteps(c)
+		p.churnSteps(r, c)
 		p.churnFailures(c)
 		p.churnIntervals(r, c)
 	}
@@ -72,7 +72,7 @@ type churnRow struct {
 }
 
 // churnSteps prints latency of the whole, and of each step.
-func (p *page) churnSteps(c *result.Churn) {
+func (p *page) churnSteps(r *result.Result, c *result.Churn) {
 	var rows []churnRow
 	whole := func(name string, d *result.Distribution, failed int64) {
 		if d.Messages() > 0 {
@@ -100,9 +100,9 @@ func (p *page) churnSteps(c *result.Churn) {
 		return
 	}
 	var typical []float64
-	for _, r := range rows {
-		if r.distribution != nil {
-			typical = append(typical, typicalOf(r.distribution)...)
+	for _, row := range rows {
+		if row.distribution != nil {
+			typical = append(typical, typicalOf(row.distribution)...)
 		}
 	}
 	unit := unitFor(typical)
@@ -116,9 +116,9 @@ func (p *page) churnSteps(c *result.Churn) {
 		}
 		t.columns = append(t.columns, column{group: group, head: head, drop: drop})
 	}
-	for _, r := range rows {
-		cells := []string{r.name, shortCount(r.count), shortCount(*r.failed)}
-		s := side{d: r.distribution, unit: unit}
+	for _, row := range rows {
+		cells := []string{row.name, shortCount(row.count), shortCount(*row.failed)}
+		s := side{d: row.distribution, unit: unit}
 		if s.d == nil {
 			s.d = &result.Distribution{}
 		}
@@ -133,6 +133,9 @@ func (p *page) churnSteps(c *result.Churn) {
 	}
 	p.table(t)
 	p.remark(churnAbove(c))
+	if r.Window.Part != nil {
+		p.remark("Count and latency are of the window, failed is of the whole run.")
+	}
 	p.remark("Response latency counts from when the schedule wanted the operation, service latency from when it, or the step, began. Percentiles are exact, at the nearest rank " +
 		"over all operations due (else begun) in the window; what was still there was undone after it, and counts. Without an answer: >= the time until it was given up; refused by the broker: not in the latency.")
 }

@@ -57,6 +57,19 @@ func TestChurnText(t *testing.T) {
 	}
 }
 
+// Of a part of the run the counts of what failed are not.
+func TestChurnOfAPart(t *testing.T) {
+	const remark = "Count and latency are of the window, failed is of the whole run."
+	r := churnSample()
+	if text := textOf(t, r, TextOptions{}); strings.Contains(text, remark) {
+		t.Error(text)
+	}
+	r.Window.Part = &result.Part{FromNS: 1e9, ToNS: 2e9, RunNS: 2e9}
+	if text := textOf(t, r, TextOptions{}); !strings.Contains(text, remark) {
+		t.Error(text)
+	}
+}
+
 // Where rows are missing, an interval without any is unknown, and no zeros stand there.
 func TestChurnWhoseRowsAreMissing(t *testing.T) {
 	r := churnSample()

@@ -2,6 +2,8 @@ package manifest
 
 import (
 	"fmt"
+	"math"
+	"strconv"
 	"strings"
 	"time"
 )
@@ -56,9 +58,9 @@ func (c *Churn) Describe() string {
 	parts := []string{c.What + "s"}
 	switch {
 	case len(c.Stages) > 0:
-		parts = append(parts, fmt.Sprintf("%.6g a second due on average, in %d stages over and over", c.Schedule().MeanRate(), len(c.Stages)))
+		parts = append(parts, fmt.Sprintf("%s a second due on average, in %d stages over and over", written(c.Schedule().MeanRate()), len(c.Stages)))
 	case c.Timed():
-		parts = append(parts, fmt.Sprintf("%.6g a second due", c.Rate.PerSecond()))
+		parts = append(parts, written(c.Rate.PerSecond())+" a second due")
 	default:
 		parts = append(parts, "closed loop")
 	}
@@ -76,6 +78,9 @@ func (c *Churn) Describe() string {
 	}
 	return strings.Join(append(parts, fmt.Sprintf("at most %d in work", c.Concurrency)), ", ")
 }
+
+// written is a rate written out, to a millionth, which is the least one.
+func written(rate float64) string { return strconv.FormatFloat(math.Round(rate*1e6)/1e6, 'f', -1, 64) }
 
 // describeMade says of what kind the made things are.
 func (c *Churn) describeMade() (parts []string) {

@@ -167,7 +167,7 @@ func (c *churning) captured(ctx context.Context, peer manifest.Broker) (bool, er
 	unwatchBroker := c.watchBroker(writer, &peer)
 	stop := func(*manifest.Outcome) {}
 	if !o.Quiet {
-		stop = panel.ShowChurn(panel.Churn{Live: c.churn.Live, Interval: o.Interval, Time: o.Time}, c.err)
+		stop = panel.ShowChurn(panel.Churn{Live: c.churn.Live, Clock: c.plan.Clock, Interval: o.Interval, Time: o.Time}, c.err)
 	}
 	outcome, runErr := loadcore.Churn(ctx, c.churn, writer)
 	stop(outcome)

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"leveret/analyze/result"
+	"leveret/capture/event"
 	"leveret/capture/manifest"
 	"leveret/loadcore"
 )
@@ -14,6 +15,7 @@ import (
 // Churn is a churn as those see it who look at it while it goes on.
 type Churn struct {
 	Live     *loadcore.ChurnLive
+	Clock    *event.Clock
 	Interval time.Duration // of the lines; 0: a second
 	Time     time.Duration // how long load is offered; 0: no limit
 }
@@ -32,7 +34,7 @@ func ShowChurn(c Churn, out io.Writer) (stop func(*manifest.Outcome)) {
 	done, ended := make(chan struct{}), make(chan struct{})
 	go func() {
 		defer close(ended)
-		line := churnLine{Churn: c, at: time.Now()}
+		line := churnLine{Churn: c}
 		ticker := time.NewTicker(c.Interval)
 		defer ticker.Stop()
 		for {
@@ -40,8 +42,8 @@ func ShowChurn(c Churn, out io.Writer) (stop func(*manifest.Outcome)) {
 			case <-done:
 				return
 			case <-ticker.C:
-				if text := line.next(time.Now()); text != "" {
-					show(text)
+				if f := c.Live.Look(); f.BarrierNS != 0 {
+					show(line.next(time.Duration(c.Clock.Now()-f.BarrierNS), f))
 				}
 			}
 		}
@@ -65,24 +67,15 @@ func ShowChurn(c Churn, out io.Writer) (stop func(*manifest.Outcome)) {
 // churnLine turns counters into rates since the line before.
 type churnLine struct {
 	Churn
-	at      time.Time
-	started time.Time
-	before  loadcore.ChurnFigures
+	at     time.Duration // of the line before
+	before loadcore.ChurnFigures
 }
 
-// next is the line of an interval that ends now, "" before load begins. It is ASCII, as lines go into files.
-func (l *churnLine) next(now time.Time) string {
-	f := l.Live.Look()
-	if f.BarrierNS == 0 {
-		return ""
-	}
-	if l.started.IsZero() {
-		l.started = now.Add(-l.Interval)
-		l.at = l.started
-	}
-	seconds := now.Sub(l.at).Seconds()
+// next is the line of an interval that ends so long after load began. It is ASCII, as lines go into files.
+func (l *churnLine) next(at time.Duration, f loadcore.ChurnFigures) string {
+	seconds := max(at-l.at, time.Millisecond).Seconds()
 	var b strings.Builder
-	fmt.Fprintf(&b, "%4.0f s", now.Sub(l.started).Seconds())
+	fmt.Fprintf(&b, "%4.0f s", at.Seconds())
 	if l.Time > 0 && !f.Stopping {
 		fmt.Fprintf(&b, " of %g s", l.Time.Seconds())
 	}
@@ -98,7 +91,7 @@ func (l *churnLine) next(now time.Time) string {
 	if f.Stopping {
 		b.WriteString("  undoing the rest")
 	}
-	l.at, l.before = now, f
+	l.at, l.before = at, f
 	return b.String()
 }
 

@@ -30,9 +30,12 @@ func (l *lineWriter) show(now time.Time, c loadcore.Counts) {
 	}
 	if l.started.IsZero() {
 		l.started = now.Add(-l.Interval)
+		if c.BarrierNS != 0 { // load began within the interval
+			l.started = now.Add(-time.Duration(l.plan.Clock.Now() - c.BarrierNS))
+		}
 		l.previous.at = l.started
 	}
-	seconds := now.Sub(l.previous.at).Seconds()
+	seconds := max(now.Sub(l.previous.at), time.Millisecond).Seconds()
 	figures := l.Live()
 	m := measured{at: now, counts: c, committed: l.previous.committed + figures.Committed}
 	var b strings.Builder
