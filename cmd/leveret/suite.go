@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"leveret/analyze/result"
@@ -317,18 +318,41 @@ func (c *suiteRun) code() (int, error) {
 	return exitOK, nil
 }
 
-// suiteProgress shows how a suite goes: lines, and on a terminal a line that changes.
+// suiteProgress shows how a suite goes: lines, and on a terminal a line that changes. Elsewhere what that would show is said where a minute
+// has passed without a word.
 type suiteProgress struct {
 	to     io.Writer
 	status *panel.Status
+	quiet  time.Duration // after which it is said
+
+	mu   sync.Mutex // guards said
+	said time.Time
 }
 
 func newSuiteProgress(s streams, quiet bool) *suiteProgress {
+	p := &suiteProgress{to: s.err, status: panel.NewStatus(s.err, quiet), quiet: time.Minute, said: time.Now()}
 	if quiet {
-		return &suiteProgress{io.Discard, panel.NewStatus(s.err, true)}
+		p.to = io.Discard
 	}
-	return &suiteProgress{s.err, panel.NewStatus(s.err, false)}
+	return p
 }
 
-func (p *suiteProgress) Line(text string)   { fmt.Fprintln(p.to, withoutPasswords(text)) }
-func (p *suiteProgress) Status(text string) { p.status.Show(withoutPasswords(text)) }
+func (p *suiteProgress) Line(text string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.said = time.Now()
+	fmt.Fprintln(p.to, withoutPasswords(text))
+}
+
+func (p *suiteProgress) Status(text string) {
+	if p.status.Shows() {
+		p.status.Show(withoutPasswords(text))
+		return
+	}
+	p.mu.Lock()
+	silent := text != "" && time.Since(p.said) >= p.quiet
+	p.mu.Unlock()
+	if silent {
+		p.Line("  " + text)
+	}
+}

@@ -400,6 +400,28 @@ tables:
 	checkNowhere(t, node.Password(), dir, stdout+stderr+stderr2)
 }
 
+// Where there is no terminal, a status is said once nothing has been for a minute, and not before.
+func TestSuiteProgressInAPipe(t *testing.T) {
+	var b strings.Builder
+	p := newSuiteProgress(streams{err: &b}, false)
+	p.Line("1 of 2: begins")
+	p.Status("1 s")
+	p.said = p.said.Add(-time.Minute)
+	p.Status("1 min")
+	p.Status("1 min 1 s")
+	p.said = p.said.Add(-time.Minute)
+	p.Status("")
+	if got := b.String(); got != "1 of 2: begins\n  1 min\n" {
+		t.Errorf("%q", got)
+	}
+	quiet := newSuiteProgress(streams{err: &b}, true)
+	quiet.said = quiet.said.Add(-time.Hour)
+	quiet.Status("much")
+	if strings.Contains(b.String(), "much") {
+		t.Error("not quiet")
+	}
+}
+
 // A table that fits itself to what the system allows has no more connections than the broker's node still takes, 16 of which stay free.
 // Another test's connections may come and go meanwhile.
 func TestSuiteFitsItselfToTheBroker(t *testing.T) {
