@@ -213,6 +213,9 @@ func ofMinimum(d *result.Distribution, unanswered string) figure {
 	return exactly(v)
 }
 
+// Code is that of the finding of an assertion that is not met.
+const Code = "assertion_not_met"
+
 // Apply judges assertions, adds them to the result in their order, and makes each one that is not met a finding that fails
 // the run.
 func Apply(r *result.Result, all []*Assertion) {
@@ -221,7 +224,7 @@ func Apply(r *result.Result, all []*Assertion) {
 		x := a.Judge(r)
 		r.Assertions = append(r.Assertions, x)
 		if !x.Met {
-			failed = append(failed, result.Finding{Code: "assertion_not_met", Severity: result.SeverityFail, Count: 1, Text: x.Text + ": " + x.Describe()})
+			failed = append(failed, result.Finding{Code: Code, Severity: result.SeverityFail, Count: 1, Text: x.Text + ": " + x.Describe()})
 		}
 	}
 	if len(failed) == 0 {

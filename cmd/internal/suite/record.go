@@ -211,21 +211,20 @@ func (r *Record) Failures() (lines []string) {
 	return lines
 }
 
-// Verdicts say, a line each, which runs have this verdict, and the first reason. Those that tried a value are judged by their bounds.
+// Verdicts say, a line each, which runs have this verdict, and the reasons. Those that tried a value are judged by their bounds.
 func (r *Record) Verdicts(dir string, v result.Verdict) (lines []string) {
 	for _, run := range r.Runs {
 		results, err := resultOf(dir, run)
 		if err != nil || run.State != Done || len(results) == 0 || results[0].Verdict != v {
 			continue
 		}
-		why := ""
+		var why []string
 		for _, f := range results[0].Findings {
 			if f.Severity == result.SeverityFail {
-				why = ": " + f.Code + ": " + f.Text
-				break
+				why = append(why, f.Code+": "+f.Text)
 			}
 		}
-		lines = append(lines, fmt.Sprintf("%s: %s [%s]%s", v, run.Title, run.ID, why))
+		lines = append(lines, strings.TrimSuffix(fmt.Sprintf("%s: %s [%s]: %s", v, run.Title, run.ID, strings.Join(why, "; ")), ": "))
 	}
 	return lines
 }

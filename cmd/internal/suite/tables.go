@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"leveret/analyze/assert"
 	"leveret/analyze/result"
 	"leveret/reports/table"
 )
@@ -225,26 +226,32 @@ func (r *Record) notes(t *Table, lines []*line) []string {
 	return notes
 }
 
-// reasons say why runs failed or were left out, what is the same of several runs once.
+// reasons say why runs failed or were left out, and which assertions were not met; what is the same of several runs once.
 func reasons(lines []*line) (notes []string) {
 	var all []string
 	of := map[string][]string{} // titles
+	add := func(title, why string) {
+		if len(of[why]) == 0 {
+			all = append(all, why)
+		}
+		if !slices.Contains(of[why], title) {
+			of[why] = append(of[why], title)
+		}
+	}
 	for _, l := range lines {
 		for _, run := range l.runs {
-			why := ""
 			switch run.State {
 			case Failed:
-				why = "failed: " + run.Reason
+				add(run.Title, "failed: "+run.Reason)
 			case LeftOut:
-				why = "left out: " + run.Reason
-			default:
-				continue
+				add(run.Title, "left out: "+run.Reason)
 			}
-			if len(of[why]) == 0 {
-				all = append(all, why)
-			}
-			if !slices.Contains(of[why], run.Title) {
-				of[why] = append(of[why], run.Title)
+		}
+		for _, results := range l.results {
+			for _, f := range results[0].Findings {
+				if f.Code == assert.Code {
+					add(l.row.Title(), "not met: "+f.Text)
+				}
 			}
 		}
 	}

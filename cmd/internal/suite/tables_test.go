@@ -1,11 +1,15 @@
 package suite
 
 import (
+	"encoding/json"
+	"errors"
 	"io"
+	"os"
 	"slices"
 	"strings"
 	"testing"
 
+	"leveret/analyze/assert"
 	"leveret/analyze/result"
 	"leveret/reports/table"
 )
@@ -284,6 +288,42 @@ func TestReasonsAreToldOnce(t *testing.T) {
 	}
 	want := []string{"Size 12; Size 14; Size 15; and 2 more: left out: too new", "Size 13: failed: down"}
 	if got := tables[0].Notes; !slices.Equal(got, want) {
+		t.Errorf("%q", got)
+	}
+}
+
+// Which assertion was not met stands below the table, that of several rows once; and all of a run on the line about it.
+func TestAssertionsThatAreNotMet(t *testing.T) {
+	s, rows := planned(t, "tables: [{axes: [{name: Size, option: size, values: [12, 13]}], columns: [{figure: verdict}]}]", Changes{})
+	r := s.NewRecord(rows, Changes{}, nil, "")
+	r.Attach(rows)
+	slow := result.Finding{Code: assert.Code, Severity: result.SeverityFail, Text: "p99(confirm.service) < 1ms: it is 2 ms"}
+	lost := result.Finding{Code: assert.Code, Severity: result.SeverityFail, Text: "lost == 0: it is 3"}
+	results := map[*Run]*result.Result{
+		r.Runs[0]: {Verdict: result.Fail, Findings: []result.Finding{{Code: "lost", Severity: result.SeverityFail, Text: "3 messages"}, lost, slow}},
+		r.Runs[1]: {Verdict: result.Fail, Findings: []result.Finding{slow, {Code: "backlog", Severity: result.SeverityWarning}}},
+	}
+	dir := t.TempDir()
+	for run, x := range results {
+		text, err := json.Marshal([]*result.Result{x})
+		if err := errors.Join(err, os.WriteFile(resultPath(dir, run), text, 0o644)); err != nil {
+			t.Fatal(err)
+		}
+		run.State = Done
+	}
+	tables, err := r.Tables(rows, r.Kept(dir))
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := []string{"Size 12: not met: lost == 0: it is 3", "Size 12; Size 13: not met: p99(confirm.service) < 1ms: it is 2 ms"}
+	if got := tables[0].Notes; !slices.Equal(got, want) {
+		t.Errorf("%q", got)
+	}
+	want = []string{
+		"FAIL: Size 12 [1-01-12]: lost: 3 messages; assertion_not_met: lost == 0: it is 3; assertion_not_met: p99(confirm.service) < 1ms: it is 2 ms",
+		"FAIL: Size 13 [1-02-13]: assertion_not_met: p99(confirm.service) < 1ms: it is 2 ms",
+	}
+	if got := r.Verdicts(dir, result.Fail); !slices.Equal(got, want) {
 		t.Errorf("%q", got)
 	}
 }
