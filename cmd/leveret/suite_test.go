@@ -336,6 +336,23 @@ func TestSuiteDryRun(t *testing.T) {
 	}
 }
 
+// What a suite asserts holds for its captures whenever they are analyzed, unless something else is asked for. 500 messages a second
+// for 0.3 seconds are 150.
+func TestSuiteAssertsAgain(t *testing.T) {
+	file, dir := suiteFile(t, strings.Replace(trySuite, "repeat: 2", "assert: [sent < 150]", 1))
+	const why = "Size 12; Size 100: not met: sent < 150: it is 150"
+	code, first, stderr := invoke(t, "suite", file, "--capture", dir)
+	if code != exitVerdict || !strings.Contains(first, why) {
+		t.Errorf("exit %d, no %q in\n%s\n%s", code, why, first, stderr)
+	}
+	if code, again, stderr := invoke(t, "analyze", dir); code != exitVerdict || again != first {
+		t.Errorf("exit %d, %s\n%s\nwant\n%s", code, stderr, again, first)
+	}
+	if code, other, stderr := invoke(t, "analyze", dir, "--assert", "sent <= 150"); code != exitOK || strings.Contains(other, "not met") {
+		t.Errorf("exit %d\n%s\n%s", code, other, stderr)
+	}
+}
+
 // The published integrity run, a thousandth of it, through a broker that loses, doubles and damages messages: exact counts.
 func TestIntegrityBlockWithFaults(t *testing.T) {
 	t.Setenv(asMain, "1")

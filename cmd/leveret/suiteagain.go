@@ -7,6 +7,7 @@ import (
 	"io"
 
 	"leveret/analyze"
+	"leveret/analyze/assert"
 	"leveret/analyze/quantile"
 	"leveret/analyze/result"
 	"leveret/cmd/internal/options"
@@ -66,7 +67,7 @@ type suiteAgain struct {
 }
 
 // analyze reads a run's captures: all together, and, where there are several, each by itself.
-func (a *suiteAgain) analyze(ctx context.Context, run *suite.Run) error {
+func (a *suiteAgain) analyze(ctx context.Context, run *suite.Run) (err error) {
 	o := &a.options.Report
 	captures := run.Captures(a.dir)
 	sets := [][]string{captures}
@@ -82,7 +83,9 @@ func (a *suiteAgain) analyze(ctx context.Context, run *suite.Run) error {
 			FromNS: int64(o.Window.Start()), ToNS: int64(o.Window.To), Percentiles: o.Percentiles, Findings: o.Findings,
 		}
 		if i == 0 {
-			limits.Assertions = o.Asserts
+			if limits.Assertions, err = a.asserted(run); err != nil {
+				return err
+			}
 		}
 		if o.Window == (options.ReportWindow{}) {
 			limits.FromNS, limits.Percentiles = a.asItWas(run, i, limits.Percentiles)
@@ -96,6 +99,22 @@ func (a *suiteAgain) analyze(ctx context.Context, run *suite.Run) error {
 		a.made[run] = append(a.made[run], r)
 	}
 	return nil
+}
+
+// asserted are the assertions asked for, else those of the run itself.
+func (a *suiteAgain) asserted(run *suite.Run) ([]*assert.Assertion, error) {
+	if len(a.options.Report.Asserts) > 0 {
+		return a.options.Report.Asserts, nil
+	}
+	var all []*assert.Assertion
+	for _, text := range run.Asserts {
+		x, err := assert.Parse(text)
+		if err != nil {
+			return nil, fmt.Errorf("%s: assertion %q: %w", suite.RecordName, text, err)
+		}
+		all = append(all, x)
+	}
+	return all, nil
 }
 
 // asItWas is where the run's own window began, and the percentiles that it was asked for: the options of its command line.
