@@ -125,7 +125,7 @@ func NewExpected(ms []*manifest.Manifest, tags []uint16) *Expected {
 	for i, m := range ms {
 		if m != nil {
 			x.addRoutes(i, m)
-			x.addFlows(i, m)
+			x.addSendings(i, m)
 		}
 	}
 	return x
@@ -322,41 +322,59 @@ func (x *Expected) addRoutes(capture int, m *manifest.Manifest) {
 	}
 }
 
-// flow is what producers send alike: there may be as many producers as routes.
-type flow struct {
+// sending is how producers send, to so many routes from one on. There may be as many producers as routes.
+type sending struct {
 	route, routes int
-	persistent    bool
-	expiration    string
+	how
 }
 
-// addFlows notes what of the messages that go to a queue may have the broker remove them.
-func (x *Expected) addFlows(capture int, m *manifest.Manifest) {
-	seen := map[flow]bool{}
+type how struct {
+	persistent bool
+	expiration string // as given, "": none
+}
+
+// listed are queues of a route, a list that many of them may share, to which messages are sent so.
+type listed struct {
+	first *int
+	n     int
+	how
+}
+
+// addSendings notes what of the messages that go to a queue may have the broker remove them.
+func (x *Expected) addSendings(capture int, m *manifest.Manifest) {
+	seen, lists := map[sending]bool{}, map[listed]bool{}
 	for i := range m.Producers {
 		p := &m.Producers[i]
-		f := flow{route: p.Route, routes: max(p.Routes, 1), persistent: p.Persistent}
+		s := sending{p.Route, max(p.Routes, 1), how{persistent: p.Persistent}}
 		if p.Properties != nil {
-			f.expiration = p.Properties.Expiration
+			s.expiration = p.Properties.Expiration
 		}
-		if seen[f] || f.route < 0 || f.routes > len(m.Topology.Routes)-f.route {
+		if seen[s] || s.route < 0 || s.routes > len(m.Topology.Routes)-s.route {
 			continue
 		}
-		seen[f] = true
-		for _, r := range m.Topology.Routes[f.route : f.route+f.routes] {
+		seen[s] = true
+		for _, r := range m.Topology.Routes[s.route : s.route+s.routes] {
+			if len(r.Queues) == 0 || lists[listed{&r.Queues[0], len(r.Queues), s.how}] {
+				continue
+			}
+			lists[listed{&r.Queues[0], len(r.Queues), s.how}] = true
 			for _, q := range r.Queues {
 				if qs := x.captures[capture].queues; q >= 0 && q < len(qs) {
-					x.queues[qs[q]].takes(&f)
+					x.queues[qs[q]].gets(s.how)
 				}
 			}
 		}
 	}
 }
 
-func (q *queue) takes(f *flow) {
-	q.transient = q.transient || !f.persistent
-	ms, err := strconv.ParseInt(f.expiration, 10, 64)
-	if err == nil && (q.expiration == "" || ms < q.expirationMS) {
-		q.expiration, q.expirationMS = f.expiration, ms
+// gets notes how messages of the queue are sent.
+func (q *queue) gets(h how) {
+	q.transient = q.transient || !h.persistent
+	if h.expiration == "" {
+		return
+	}
+	if ms, err := strconv.ParseInt(h.expiration, 10, 64); err == nil && (q.expiration == "" || ms < q.expirationMS) {
+		q.expiration, q.expirationMS = h.expiration, ms
 	}
 }
 
@@ -393,6 +411,9 @@ func (r *route) waitsFor(d int32) bool {
 	}
 	return int(d)>>6 < len(r.mask) && testBit(r.mask, int(d))
 }
+
+// reaches tells whether a route is known to lead to a destination.
+func (r *route) reaches(d int32) bool { return r.waitsFor(d) || slices.Contains(r.all, d) }
 
 // FanOut is the most queues that a message of the captures reaches; 0 where a route's are unknown.
 func (l *Ledger) FanOut() int {

@@ -219,16 +219,6 @@ func (o *outcomes) ofSent(p *producer, pg *page, seq uint64, slot int, fates []F
 	return fates
 }
 
-// reaches tells whether a route is known to lead to a destination.
-func (r *route) reaches(d int32) bool {
-	for _, to := range r.all {
-		if to == d {
-			return true
-		}
-	}
-	return false
-}
-
 // ofAbsent is the outcome of a message that was sent to a destination and did not arrive there intact; compare finishWord.
 func (o *outcomes) ofAbsent(p *producer, pg *page, seq uint64, slot int, d int32, waits bool) Outcome {
 	acked := testBit(pg.acked, slot)
