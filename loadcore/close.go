@@ -13,7 +13,7 @@ import (
 // closeAtOnce bounds how many connections are being closed at the same time: each waits in a goroutine.
 const closeAtOnce = 1024
 
-// closeHundred is how much longer closing may take for each hundred consumers and connections: for RabbitMQ the end of a consumer is
+// closeHundred is how much longer closing may take for each hundred channels and connections: for RabbitMQ the end of a consumer is
 // also that of its auto-delete queue, which takes it milliseconds.
 const closeHundred = 500 * time.Millisecond
 
@@ -23,7 +23,7 @@ func (e *engine) leave() context.Context {
 		e.drained.Store(true)
 		e.leaveTime = e.plan.CloseTimeout
 		if e.leaveTime > 0 {
-			e.leaveTime += time.Duration((len(e.consumers)+len(e.conns))/100) * closeHundred
+			e.leaveTime += time.Duration((len(e.producers)+len(e.consumers)+len(e.conns))/100) * closeHundred
 		}
 		if e.plan.EndTimeout > 0 && !e.endingSince.IsZero() {
 			e.leaveTime = max(e.leaveTime, e.plan.EndTimeout-time.Since(e.endingSince))

@@ -143,10 +143,11 @@ func (c *conn) dial(ctx context.Context, order []*Endpoint, o ConnectOptions, us
 			last := none[len(none)-1]
 			c.enter(event.Connecting, loss{code: last.Code, text: last.Endpoint + ": " + last.reason()})
 		}
-		bounded, cancel := context.WithTimeout(ctx, o.Timeout)
+		bounded, cancel := context.WithTimeout(ctx, o.Timeout+c.lanesTime())
 		defer cancel()
 		l, err := open(bounded, c.endpoint, o)
 		if err == nil {
+			o.Timeout += c.lanesTime()
 			return use(bounded, l, o)
 		}
 		if none.add(err); ctx.Err() != nil || none.final() {
@@ -160,6 +161,9 @@ func (c *conn) dial(ctx context.Context, order []*Endpoint, o ConnectOptions, us
 	c.enter(event.Lost, loss{code: last.Code, text: last.reason()})
 	return none.error()
 }
+
+// lanesTime is how much longer than another one a connection with many channels may take.
+func (c *conn) lanesTime() time.Duration { return time.Duration(len(c.lanePlan)/20) * time.Second }
 
 // reason is without the endpoint.
 func (e *ConnectError) reason() string { return string(e.Stage) + ": " + e.Text }

@@ -60,6 +60,8 @@ type engine struct {
 	stopMending context.CancelFunc
 	cut         atomic.Bool // there was one
 	renaming    renaming
+	bindingsOf  func() map[int][]*manifest.Binding // by queue
+	remakes     sync.Map                           // *remade
 
 	limitsDeliveries atomic.Bool // of itself: the broker's quorum queues have a delivery limit where nothing is said of one
 
@@ -80,6 +82,7 @@ func newEngine(plan *Plan, rec Recorder) *engine {
 	e := &engine{plan: plan, clock: plan.Clock, rec: rec, progress: plan.Progress, changed: make(chan struct{}, 1)}
 	e.end.Store(math.MaxInt64)
 	e.bodies, e.exclusive = poolBodies(plan.Bodies), plan.exclusiveQueues()
+	e.bindingsOf = sync.OnceValue(func() map[int][]*manifest.Binding { return bindingsByQueue(plan.Topology) })
 	e.publishing, e.stopPublishing = context.WithCancel(context.Background())
 	e.recovering, e.stopMending = context.WithCancel(context.Background())
 	e.draining, e.stopDraining = context.WithCancel(context.Background())

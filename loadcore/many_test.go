@@ -66,7 +66,7 @@ func TestManyConsumersAreRefusedAlike(t *testing.T) {
 	}
 }
 
-// Half a second more for each hundred consumers and connections: 250 and 50 have 1.5 s beside the 5 s. Without any time there is none.
+// Half a second more for each hundred channels and connections: 250 and 50 have 1.5 s beside the 5 s. Without any time there is none.
 func TestManyHaveMoreTimeToClose(t *testing.T) {
 	for _, x := range []struct {
 		given       time.Duration
@@ -120,6 +120,93 @@ func BenchmarkKeysInTurn(b *testing.B) {
 				e := newEngine(plan, nil)
 				for i := range plan.Producers {
 					e.longestPublish(&plan.Producers[i])
+				}
+			}
+			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/float64(n), "ns/producer")
+		})
+	}
+}
+
+// A second for each twenty channels.
+func TestManyChannelsHaveMoreTimeToOpen(t *testing.T) {
+	for _, x := range []struct {
+		lanes int
+		want  time.Duration
+	}{{1, 0}, {19, 0}, {20, time.Second}, {1019, 50 * time.Second}} {
+		plan := oneQueue(Endpoint{}, "q", make([]manifest.Producer, x.lanes), nil)
+		for i := range plan.Producers {
+			plan.Producers[i].Connection = 0
+		}
+		plan.Connections = 1
+		if got := newEngine(plan, nil).conn(0).lanesTime(); got != x.want {
+			t.Errorf("%d channels: %v, want %v", x.lanes, got, x.want)
+		}
+	}
+}
+
+// What is made again for a lane, by hand, and 50 ms for each: the producer's routes lead through x to a and b, and through y to c and b;
+// c is its consumer's affair, and so is z, to which nothing is bound.
+func TestWhatIsMadeAgain(t *testing.T) {
+	plan := &Plan{Clock: event.NewClock(), Connections: 1, Topology: &manifest.Topology{
+		Exchanges: []manifest.Exchange{{Name: "x", Declare: true}, {Name: "y", Declare: true}, {Name: "z", Declare: true}},
+		Queues:    []manifest.Queue{{Name: "a", Declare: true}, {Name: "b", Declare: true}, {Name: "c", Declare: true, Exclusive: true}},
+		Bindings:  []manifest.Binding{{Exchange: "x", Queue: 0}, {Exchange: "x", Queue: 1}, {Exchange: "y", Queue: 2}, {Exchange: "y", Queue: 1}},
+		Routes:    []manifest.Route{{Exchange: "x", Queues: []int{0, 1}}, {Exchange: "y", Queues: []int{2, 1}}},
+	}, Producers: []manifest.Producer{{Routes: 2}, {Routes: 2}, {}}, Consumers: []manifest.Consumer{{Queues: []int{2}}, {Queues: []int{0, 1}}}}
+	e := newEngine(plan, nil)
+	for i, x := range []struct {
+		lane                        lanePlan
+		exchanges, queues, bindings string
+		more                        time.Duration
+	}{
+		{lanePlan{producer: e.producers[0]}, "x y", "[0 1]", "0 x, 1 x, 1 y", 350 * time.Millisecond},
+		{lanePlan{producer: e.producers[2]}, "x y", "[0 1]", "0 x, 1 x, 1 y", 350 * time.Millisecond},
+		{lanePlan{consumer: e.consumers[0]}, "y", "[2]", "2 y", 150 * time.Millisecond},
+		{lanePlan{consumer: e.consumers[1]}, "x y", "[0 1]", "0 x, 1 x, 1 y", 350 * time.Millisecond},
+	} {
+		r := e.remade(x.lane)
+		var exchanges, bindings []string
+		for _, v := range r.exchanges {
+			exchanges = append(exchanges, v.Name)
+		}
+		for _, b := range r.bindings {
+			bindings = append(bindings, fmt.Sprint(b.Queue, " ", b.Exchange))
+		}
+		if got := strings.Join(exchanges, " "); got != x.exchanges {
+			t.Errorf("%d: exchanges %s", i, got)
+		}
+		if got := fmt.Sprint(r.queues); got != x.queues {
+			t.Errorf("%d: queues %s", i, got)
+		}
+		if got := strings.Join(bindings, ", "); got != x.bindings {
+			t.Errorf("%d: bindings %s", i, got)
+		}
+		if r.time() != x.more {
+			t.Errorf("%d: %v more", i, r.time())
+		}
+	}
+	if e.remade(lanePlan{producer: e.producers[0]}) != e.remade(lanePlan{producer: e.producers[1]}) {
+		t.Error("producers with the same routes do not share what is made again for them")
+	}
+	plan.Topology.Strict = true
+	if r := newEngine(plan, nil).remade(lanePlan{producer: e.producers[0]}); r.time() != 0 {
+		t.Errorf("%+v is made again although nothing is to be declared", r)
+	}
+}
+
+// As many queues as producers that have lost their channels: the work grows with their number, and not with its square.
+func BenchmarkRemade(b *testing.B) {
+	for _, n := range []int{1000, 10_000} {
+		b.Run(fmt.Sprint(n), func(b *testing.B) {
+			plan, _ := manyQueues(Endpoint{}, n, 1)
+			plan.Clock = event.NewClock()
+			for i := range n {
+				plan.Topology.Bindings = append(plan.Topology.Bindings, manifest.Binding{Exchange: "x", Queue: i})
+			}
+			for b.Loop() {
+				e := newEngine(plan, nil)
+				for _, p := range e.producers {
+					e.remade(lanePlan{producer: p})
 				}
 			}
 			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/float64(n), "ns/producer")

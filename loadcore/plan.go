@@ -51,8 +51,9 @@ type Plan struct {
 	// Time ends publishing this long after the barrier; 0: no limit.
 	Time time.Duration
 
-	// ConnectTimeout bounds the opening of one connection at one endpoint, from name lookup to the last channel made ready, and
-	// later each answer to what is asked on an open one.
+	// ConnectTimeout bounds the opening of one connection at one endpoint, from name lookup to the last channel made ready, with a
+	// second more for each twenty channels, and later each answer to what is asked on an open one, or, after a loss, all that is asked
+	// to make a channel ready again, with 50 ms more for each object that is declared or bound for it.
 	ConnectTimeout time.Duration
 	// ConfirmTimeout ends a producer whose oldest message has waited this long for its confirm, and a consumer whose commit or
 	// basic.get has for its answer; negative: never.
@@ -66,7 +67,7 @@ type Plan struct {
 	// DrainTimeout bounds everything between the stop of publishing and the cancelling of the consumers; negative: no time.
 	DrainTimeout time.Duration
 	// CloseTimeout bounds everything from there to the end: cancelling, closing channels and connections; for each hundred of its
-	// consumers and connections a run has half a second more. Negative: connections are closed without asking.
+	// channels and connections a run has half a second more. Negative: connections are closed without asking.
 	CloseTimeout time.Duration
 	// EndTimeout, where set, bounds draining and closing together: what draining has left of it is for closing, where that is
 	// more than CloseTimeout.

@@ -114,7 +114,7 @@ func (m *mending) settleLane(done *manifest.Recovery, l lanePlan) {
 // restoreLane opens a lane's channel, prepares it, sends again what is in doubt and subscribes. The channel is new, and nobody
 // else uses it.
 func (m *mending) restoreLane(ctx context.Context, done *manifest.Recovery, l lanePlan) error {
-	ctx, cancel := context.WithTimeout(ctx, m.eng.plan.connectOptions(0).Timeout)
+	ctx, cancel := context.WithTimeout(ctx, m.eng.plan.connectOptions(0).Timeout+m.eng.remade(l).time())
 	defer cancel()
 	ch := l.channel()
 	if _, err := ch.call(ctx, &wire.ChannelOpen{}, wire.ChannelOpenOkID); err != nil {
@@ -307,7 +307,7 @@ func (r *laneRepair) run() {
 // attempt gives the lane a new channel where its own is gone, and restores it.
 func (r *laneRepair) attempt(ctx context.Context, c *conn) error {
 	if s := r.lane.consumer; s != nil && !s.current.Load().doomed.Load() { // it was cancelled
-		ctx, cancel := context.WithTimeout(ctx, r.eng.plan.connectOptions(0).Timeout)
+		ctx, cancel := context.WithTimeout(ctx, r.eng.plan.connectOptions(0).Timeout+r.eng.remade(r.lane).time())
 		defer cancel()
 		if err := r.eng.redeclare(ctx, s.current.Load()); err != nil {
 			return err

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"sync"
 	"time"
 
@@ -33,46 +32,104 @@ func (e *engine) queueName(queue int) string {
 	return e.plan.Topology.Queues[queue].Name
 }
 
-// redeclare makes what the lane of a channel publishes to or consumes from.
-func (e *engine) redeclare(ctx context.Context, ch *channel) error {
-	t := e.plan.Topology
-	if t.Strict {
-		return nil
+// remade is what is made again for a lane.
+type remade struct {
+	exchanges []*manifest.Exchange
+	queues    []int
+	bindings  []*manifest.Binding
+}
+
+// redeclareEach is how long each object may take beyond the time for a lane, as when it was declared first.
+const redeclareEach = 50 * time.Millisecond
+
+// time is how much more time the lane has.
+func (r *remade) time() time.Duration {
+	return time.Duration(len(r.exchanges)+len(r.queues)+len(r.bindings)) * redeclareEach
+}
+
+// remade is what the lane publishes to or consumes from. Lanes with the same routes, or the same queue, have it in common.
+func (e *engine) remade(l lanePlan) *remade {
+	if e.plan.Topology.Strict {
+		return &remade{}
 	}
-	var queues []int
-	var exchanges []string
-	switch {
-	case ch.consumer != nil:
-		queues = ch.consumer.spec.Queues
+	var key any
+	switch c := l.consumer; {
+	case c == nil:
+		key = [2]int{l.producer.spec.Route, max(l.producer.spec.Routes, 1)}
+	case len(c.spec.Queues) == 1:
+		key = c.spec.Queues[0]
 	default:
-		for _, route := range t.Routes[ch.producer.spec.Route:][:max(ch.producer.spec.Routes, 1)] {
-			exchanges = append(exchanges, route.Exchange)
+		key = c
+	}
+	if known, ok := e.remakes.Load(key); ok {
+		return known.(*remade)
+	}
+	r := e.newRemade(l)
+	e.remakes.Store(key, r)
+	return r
+}
+
+func (e *engine) newRemade(l lanePlan) *remade {
+	t, r := e.plan.Topology, &remade{}
+	exchanges, queues := map[string]bool{}, map[int]bool{}
+	add := func(queue int) {
+		if !queues[queue] {
+			queues[queue] = true
+			r.queues = append(r.queues, queue)
+		}
+	}
+	if l.consumer != nil {
+		for _, q := range l.consumer.spec.Queues {
+			add(q)
+		}
+	} else {
+		for _, route := range t.Routes[l.producer.spec.Route:][:max(l.producer.spec.Routes, 1)] {
+			exchanges[route.Exchange] = true
 			for _, q := range route.Queues {
-				if !slices.Contains(queues, q) && !t.Queues[q].Exclusive && !t.Queues[q].ServerNamed {
-					queues = append(queues, q)
+				if !t.Queues[q].Exclusive && !t.Queues[q].ServerNamed {
+					add(q)
 				}
 			}
 		}
 	}
-	var bindings []manifest.Binding
-	for _, b := range t.Bindings {
-		if slices.Contains(queues, b.Queue) {
-			bindings, exchanges = append(bindings, b), append(exchanges, b.Exchange)
+	for _, q := range r.queues {
+		for _, b := range e.bindingsOf()[q] {
+			exchanges[b.Exchange] = true
+			r.bindings = append(r.bindings, b)
 		}
 	}
 	for i := range t.Exchanges {
-		if x := &t.Exchanges[i]; x.Declare && slices.Contains(exchanges, x.Name) {
-			if err := redeclareExchange(ctx, ch, x); err != nil {
-				return err
-			}
+		if x := &t.Exchanges[i]; x.Declare && exchanges[x.Name] {
+			r.exchanges = append(r.exchanges, x)
 		}
 	}
-	for _, q := range queues {
+	return r
+}
+
+// bindingsByQueue are all of the topology.
+func bindingsByQueue(t *manifest.Topology) map[int][]*manifest.Binding {
+	by := map[int][]*manifest.Binding{}
+	for i := range t.Bindings {
+		b := &t.Bindings[i]
+		by[b.Queue] = append(by[b.Queue], b)
+	}
+	return by
+}
+
+// redeclare makes what the lane of a channel publishes to or consumes from.
+func (e *engine) redeclare(ctx context.Context, ch *channel) error {
+	r := e.remade(lanePlan{ch.producer, ch.consumer})
+	for _, x := range r.exchanges {
+		if err := redeclareExchange(ctx, ch, x); err != nil {
+			return err
+		}
+	}
+	for _, q := range r.queues {
 		if err := e.redeclareQueue(ctx, ch, q); err != nil {
 			return err
 		}
 	}
-	for _, b := range bindings {
+	for _, b := range r.bindings {
 		name := e.queueName(b.Queue)
 		bind := &wire.QueueBind{Queue: name, Exchange: b.Exchange, RoutingKey: b.RoutingKey, Arguments: tableOf(b.Arguments)}
 		if _, err := ch.call(ctx, bind, wire.QueueBindOkID); err != nil {

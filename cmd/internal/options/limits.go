@@ -7,7 +7,7 @@ import (
 
 func (r *Run) limitOptions(d dialect) []*Option {
 	drain := &Option{Name: "drain-timeout", Arg: "SECONDS", Group: groupLimits, value: seconds(&r.DrainTimeout, 30*time.Second, 0), Help: "time allowed, after publishing has stopped, to receive what is still queued"}
-	shutdown := "time allowed for an orderly close, with half a second more for each hundred consumers and connections; 0 skips it"
+	shutdown := "time allowed for an orderly close, with half a second more for each hundred channels and connections; 0 skips it"
 	if d.perfTest {
 		drain.value, drain.Help = ifGiven(seconds(&r.DrainTimeout, 0, 0)), "time allowed, after publishing has stopped, to receive what is still queued; without it most of --shutdown-timeout, with it beside that"
 		shutdown = "time allowed, after publishing has stopped, to receive what is still queued and to close; 0 or less: none"
