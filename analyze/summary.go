@@ -284,6 +284,7 @@ func (a *analysis) loadFacts() {
 	}
 	if a.ledger.RoutesKnown() && slices.ContainsFunc(a.captures, (*source).consumes) {
 		a.facts.Backlog = &backlog
+		a.facts.BacklogStood = len(intervals) > 1 && backlog <= a.facts.BacklogBefore+a.facts.BacklogBefore/2
 	}
 	if len(a.facts.NotOneRun) > 0 { // no rate was asked for of all of them together
 		return

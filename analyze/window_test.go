@@ -193,11 +193,12 @@ func TestTrivialBacklog(t *testing.T) {
 		early, late   uint64 // received before and after the middle of 60,000 sent, half of them then
 		want          bool
 		middle, atEnd int64
+		text          string
 	}{
-		{"grew", 29_500, 29_300, true, 500, 1200},
-		{"stood still", 28_800, 30_000, false, 1200, 1200},
-		{"a hundredth is nothing", 29_900, 29_600, false, 100, 500},
-		{"a tenth", 24_000, 30_000, true, 6000, 6000},
+		{"grew", 29_500, 29_300, true, 500, 1200, "stopped, growing by 1200 a second on average:"},
+		{"stood still", 28_800, 30_000, false, 1200, 1200, ""},
+		{"a hundredth is nothing", 29_900, 29_600, false, 100, 500, ""},
+		{"a tenth", 24_000, 30_000, true, 6000, 6000, "stopped, 6000 a second on average, but no longer growing (6,000 half-way):"},
 	} {
 		r := record(t, plan(1, 1))
 		r.send(0, 0, 30_000, 0)
@@ -216,8 +217,8 @@ func TestTrivialBacklog(t *testing.T) {
 		for _, f := range got.Findings {
 			if f.Code == "backlog" {
 				found = true
-				if f.Count != c.atEnd {
-					t.Errorf("%s: %d", c.name, f.Count)
+				if f.Count != c.atEnd || !strings.Contains(f.Text, c.text) {
+					t.Errorf("%s: %d: %s", c.name, f.Count, f.Text)
 				}
 			}
 		}

@@ -129,13 +129,16 @@ func without(pairs ...any) string {
 // backlog says what the queues held when publishing stopped. Where the analysis found it worth a finding, the latency of
 // delivery is the waiting time in the queue and says nothing of how fast a message could be.
 func (p *page) backlog(r *result.Result) {
-	end, grew, ok := backlogAtStop(r)
+	end, before, grew, ok := backlogAtStop(r)
 	if !ok || r.Config.Consumers == 0 {
 		return
 	}
 	text := result.Plural(end, "message") + " when publishing stopped"
 	overloaded := slices.ContainsFunc(r.Findings, func(f result.Finding) bool { return f.Code == "backlog" })
-	if overloaded {
+	switch {
+	case overloaded && before != nil && end <= *before+*before/2:
+		text += ", no longer growing (" + result.Group(*before) + " half-way)"
+	case overloaded:
 		text += ", growing by " + rate(grew) + " per second"
 	}
 	p.field("backlog", fieldColumn, text)
@@ -144,20 +147,22 @@ func (p *page) backlog(r *result.Result) {
 	}
 }
 
-// backlogAtStop finds the backlog at the end of the last interval of the run and its mean growth since the first began.
-func backlogAtStop(r *result.Result) (end int64, perS float64, ok bool) {
-	first, last := -1, -1
+// backlogAtStop finds the backlog at the end of the last interval of the run, that half-way (nil where there is one interval only), and
+// its mean growth since the first began.
+func backlogAtStop(r *result.Result) (end int64, before *int64, perS float64, ok bool) {
+	var known []*result.Interval
 	for i := range r.Intervals {
 		if in := &r.Intervals[i]; in.Phase != "drain" && in.BacklogEnd != nil {
-			if first < 0 {
-				first = i
-			}
-			last = i
+			known = append(known, in)
 		}
 	}
-	if last < 0 {
-		return 0, 0, false
+	if len(known) == 0 {
+		return 0, nil, 0, false
 	}
-	end = *r.Intervals[last].BacklogEnd
-	return end, perSecond(end, r.Intervals[first].StartNS, r.Intervals[last].EndNS), true
+	first, last := known[0], known[len(known)-1]
+	if len(known) > 1 {
+		before = known[(len(known)-1)/2].BacklogEnd
+	}
+	end = *last.BacklogEnd
+	return end, before, perSecond(end, first.StartNS, last.EndNS), true
 }

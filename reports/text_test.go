@@ -251,6 +251,12 @@ func TestBacklog(t *testing.T) {
 		!strings.Contains(text, "delivery latency measures how long messages waited in the queue") {
 		t.Errorf("no backlog in\n%s", text)
 	}
+	// As many had piled up by the middle, such as a window of confirms allows: that does not grow.
+	stood, half := overloadSample(), int64(640_000)
+	stood.Intervals[4].BacklogEnd = &half // the fifth of ten
+	if text := textOf(t, stood, TextOptions{}); !strings.Contains(text, "951,000 messages when publishing stopped, no longer growing (640,000 half-way)\n") {
+		t.Errorf("no backlog in\n%s", text)
+	}
 	if strings.Contains(textOf(t, closedSample(), TextOptions{}), "waited in the queue") {
 		t.Error("messages on their way at the stop were taken for overload")
 	}

@@ -100,8 +100,13 @@ func (r *report) pace() {
 	}
 	grew := f.Backlog != nil && *f.Backlog > f.BacklogBefore+f.BacklogBefore/2
 	if b := f.Backlog; b != nil && f.SendsWhole && f.DeliveriesWhole && f.WindowNS > 0 && *b >= 1000 && (*b > expected/20 || grew && *b > expected/100) {
-		r.add(CodeBacklog, result.SeverityWarning, *b, nil, "%s sent and not yet received when publishing stopped, growing by %.0f a second on average: the delivery latency is the time in this queue",
-			messages(*b), float64(*b)/(float64(f.WindowNS)/1e9))
+		course := fmt.Sprintf("%.0f a second on average", float64(*b)/(float64(f.WindowNS)/1e9))
+		if f.BacklogStood {
+			course += fmt.Sprintf(", but no longer growing (%s half-way)", result.Group(f.BacklogBefore))
+		} else {
+			course = "growing by " + course
+		}
+		r.add(CodeBacklog, result.SeverityWarning, *b, nil, "%s sent and not yet received when publishing stopped, %s: the delivery latency is the time in this queue", messages(*b), course)
 	}
 }
 

@@ -83,9 +83,10 @@ type Facts struct {
 	FlowSamples  int64
 	FlowText     string
 	// Backlog is what was sent and not yet received when publishing stopped; nil if unknown. BacklogBefore is the same in the
-	// middle of the window.
+	// middle of the window. BacklogStood: there was a middle, and it has not grown by half since then.
 	Backlog       *int64
 	BacklogBefore int64
+	BacklogStood  bool
 
 	byConsumer map[Away]*consumerFacts // nil until it is wanted; see of
 }
