@@ -263,6 +263,7 @@ func TestSuiteMistakes(t *testing.T) {
 		{"values: [12, 100]", "values: [12, 100, tiny]", nil, exitUsage, "try.yaml:9: table a, Size tiny: --size=tiny: must be"},
 		{"confirm: 10", "confrim: 10", nil, exitUsage, "try.yaml:3: table a, Size 12: unknown option --confrim; did you mean --confirm?"},
 		{"values: [12, 100]", "values: [4, 100]", nil, exitUsage, "try.yaml:9: table a, Size 4: producer 0: --size=4: want at least 12 bytes"},
+		{"repeat: 2", "assert: [lost = 3]", nil, exitUsage, "table a, Size 12: --assert=lost = 3: one of < <= > >= == != should stand here\n"},
 		{"repeat: 2", "repaet: 2", nil, exitUsage, `try.yaml:5: a suite has no key "repaet"`},
 		{"", "", []string{"--only", "b"}, exitUsage, "try.yaml: no row of suite try matches --only b; its rows are a-01-12, a-02-100\n"},
 		{"", "", []string{"--uri", "amqp://u:geheim@127.0.0.1:1"}, exitFailed, "target main is down: cannot connect: amqp://u@127.0.0.1:1"},

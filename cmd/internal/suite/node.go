@@ -2,6 +2,7 @@ package suite
 
 import (
 	"fmt"
+	"maps"
 	"regexp"
 	"slices"
 	"strconv"
@@ -78,6 +79,10 @@ func followed(n *yaml.Node) *yaml.Node {
 
 // fields reads a mapping whose keys are all known.
 func (r *reader) fields(n *yaml.Node, what string, known map[string]func(*yaml.Node)) {
+	if n = followed(n); n.Kind != yaml.MappingNode {
+		r.fail(n, "%s: should be keys with values; the keys are %s", what, keysOf(known))
+		return
+	}
 	for _, e := range r.entries(n, what) {
 		if read := known[e.key]; read != nil {
 			read(e.value)
@@ -88,12 +93,11 @@ func (r *reader) fields(n *yaml.Node, what string, known map[string]func(*yaml.N
 }
 
 func (r *reader) unknown(at *yaml.Node, what string, known map[string]func(*yaml.Node)) {
-	var names []string
-	for name := range known {
-		names = append(names, name)
-	}
-	slices.Sort(names)
-	r.fail(at, "%s has no key %q; it has %s", what, at.Value, strings.Join(names, ", "))
+	r.fail(at, "%s has no key %q; it has %s", what, at.Value, keysOf(known))
+}
+
+func keysOf(known map[string]func(*yaml.Node)) string {
+	return strings.Join(slices.Sorted(maps.Keys(known)), ", ")
 }
 
 // list reads each item of a sequence.

@@ -467,7 +467,11 @@ func (r *Row) Commands() []Phase {
 
 // Mistake is what leveret run finds wrong with the row, at the line of the option that it names, else at the row's.
 func (r *Row) Mistake(s *Suite, o Options, err error) error {
-	e := &Error{File: s.File, Line: r.Line, What: fmt.Sprintf("table %s, %s: %s", r.Table.Name, r.Title(), oneLine(err.Error()))}
+	text := err.Error()
+	if pointed := strings.TrimRight(text, " ^"); pointed != text { // at a place in the line above it: an assertion, which stands in the text
+		text, _, _ = strings.Cut(text, "\n")
+	}
+	e := &Error{File: s.File, Line: r.Line, What: fmt.Sprintf("table %s, %s: %s", r.Table.Name, r.Title(), oneLine(text))}
 	at := len(err.Error())
 	for _, x := range o {
 		i := strings.Index(err.Error(), "--"+x.Name)

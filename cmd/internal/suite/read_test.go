@@ -18,6 +18,7 @@ func TestMistakesAreNamedWithTheirLine(t *testing.T) {
 		{"title: x", "title: x\n bad: [", "a.yaml:2: is no YAML"},
 		{"title: x", "repeat: 0", "a.yaml:1: repeat: 0: should be a whole number from 1 to 1000"},
 		{"title: x", "pause: long", "a.yaml:1: pause: long: should be seconds"},
+		{"title: x", "targets: [small]", "a.yaml:1: a target: should be keys with values; the keys are about, "},
 		{"title: x", "options: {uri: amqp://h}", "a.yaml:1: options: uri: the address is given when the suite is run"},
 		{"option: confirm", "option: capture", "a.yaml:4: axis Window: option capture"},
 		{"name: Window", "name: options", "a.yaml:4: axis options: rows have a key of that name"},
