@@ -6,6 +6,7 @@ import (
 	"runtime"
 	"time"
 
+	"leveret/analyze/result"
 	"leveret/capture/event"
 )
 
@@ -55,6 +56,15 @@ func (l *limitShares) judge() (limitName, string) {
 		return limitSchedule, "the schedule: the rate is kept"
 	}
 	return l.longest()
+}
+
+// lostText is what limits a run where most of its connections are gone: then nothing else does. Thousands of slow producers may be due
+// at the same moment, so that by the rate it would be seen late.
+func lostText(open, planned int) string {
+	if float64(open) >= limitPlainly*float64(planned) {
+		return ""
+	}
+	return fmt.Sprintf("lost connections: %s of %s are open", result.Group(int64(open)), result.Group(int64(planned)))
 }
 
 // behind: the rate is not kept, or there is none to keep.

@@ -93,3 +93,14 @@ func TestGrowthOfTheBacklog(t *testing.T) {
 		t.Errorf("growth %v of one mark", got)
 	}
 }
+
+func TestMostConnectionsAreLost(t *testing.T) {
+	for _, x := range []struct {
+		open, planned int
+		want          string
+	}{{0, 5000, "lost connections: 0 of 5,000 are open"}, {2499, 5000, "lost connections: 2,499 of 5,000 are open"}, {2500, 5000, ""}, {1, 1, ""}} {
+		if got := lostText(x.open, x.planned); got != x.want {
+			t.Errorf("%d of %d: %q, want %q", x.open, x.planned, got, x.want)
+		}
+	}
+}

@@ -24,7 +24,7 @@ type lineWriter struct {
 func (l *lineWriter) show(now time.Time, c loadcore.Counts) {
 	if c.Phase == loadcore.PhaseConnecting {
 		if c.Connections < c.Planned { // else it waits for other instances, which is said once
-			fmt.Fprintf(l.out, "connecting: %d of %s open\n", c.Connections, result.Plural(int64(c.Planned), "connection"))
+			fmt.Fprintf(l.out, "connecting: %s of %s open\n", result.Group(int64(c.Connections)), result.Plural(int64(c.Planned), "connection"))
 		}
 		return
 	}
@@ -59,7 +59,7 @@ func (l *lineWriter) show(now time.Time, c loadcore.Counts) {
 		fmt.Fprintf(&b, "  blocked %d", c.Blocked)
 	}
 	if c.Connections < c.Planned && c.Phase < loadcore.PhaseClosing {
-		fmt.Fprintf(&b, "  %d of %d connections open", c.Connections, c.Planned)
+		fmt.Fprintf(&b, "  %s of %s connections open", result.Group(int64(c.Connections)), result.Group(int64(c.Planned)))
 	}
 	if c.InDoubt > 0 {
 		fmt.Fprintf(&b, "  %s in doubt", wereText(c.InDoubt))

@@ -59,7 +59,11 @@ func (p *watch) viewLoad(v *view, c *loadcore.Counts) {
 	if c.Phase != loadcore.PhaseRunning {
 		return
 	}
-	if shares, ok := p.marks.shares(p.plan); ok {
+	shares, ok := p.marks.shares(p.plan)
+	switch lost := lostText(c.Connections, p.plan.Connections); {
+	case lost != "":
+		v.limit, v.limitText = limitBroker, lost
+	case ok:
 		v.limit, v.limitText = shares.judge()
 	}
 	if v.limitText == "" {
