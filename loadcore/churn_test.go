@@ -398,6 +398,21 @@ func awaitMethod(t *testing.T, c net.Conn) {
 	}
 }
 
+// Where the channel that an operation needs is not opened in time, it is that request which had no answer, and not the operation's own.
+func TestChurnWaitsForItsChannel(t *testing.T) {
+	l, peer := scripted(t)
+	go awaitMethod(t, peer)
+	p := churnAt(mustParse(t, "amqp://127.0.0.1:1"), manifest.ChurnQueue, 100, 1)
+	p.Churn.TimeoutNS = int64(20 * time.Millisecond)
+	rec := &churnMemory{}
+	c := churnerAt(t, p, rec)
+	c.pool = &churnPool{churner: c, conns: []*poolConn{{open: l}}}
+	op := &operation{churner: c, due: event.None}
+	if op.make() || len(rec.rows) != 1 || rec.rows[0].Step != event.StepQueueDeclare || rec.rows[0].Outcome != event.StepTimedOut || rec.rows[0].Text != "channel.open: no answer within 20ms" {
+		t.Errorf("%+v", rec.rows)
+	}
+}
+
 // Answers, refusals, deliveries in between, an answer that never comes, and the end of the connection.
 func TestChurnLinkAnswers(t *testing.T) {
 	noLeaks(t)

@@ -122,6 +122,9 @@ func (p *churnPool) borrow(n uint64) *poolChannel {
 		return ch
 	}
 	_, _, ch.why = link.call(p.undoing, ch.number, &wire.ChannelOpen{}, wire.ChannelOpenOkID, p.timeout())
+	if ch.why == errChurnTimeout { // it is told of the operation's own request
+		ch.why = fmt.Errorf("%v: %w", wire.ChannelOpenID, errChurnTimeout)
+	}
 	return ch
 }
 

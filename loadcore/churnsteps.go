@@ -116,7 +116,8 @@ func (op *operation) explain(row *event.Churn, err error) {
 			row.Outcome = event.StepLost
 		}
 	case errors.Is(err, errChurnTimeout):
-		row.Outcome, row.Text = event.StepTimedOut, fmt.Sprintf("no answer within %v", op.timeout())
+		of := strings.TrimSuffix(err.Error(), errChurnTimeout.Error()) // the request, where it is not the step's own
+		row.Outcome, row.Text = event.StepTimedOut, of+fmt.Sprintf("no answer within %v", op.timeout())
 	case errors.As(err, &why):
 		row.Code, row.Text, row.Outcome = why.code, why.text, event.StepLost
 		if why.code != 0 && op.link != nil && op.link.alive() {
