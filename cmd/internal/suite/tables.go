@@ -279,23 +279,30 @@ func sameNotes(lines []*line) (notes []string) {
 	return notes
 }
 
-// searchNotes say what was found, of each row that was searched for.
+// searchNotes say what was found, of each row that was searched for, and where a search has not come to its end.
 func searchNotes(t *Table, lines []*line) (notes []string) {
-	found, seen := map[*Row]float64{}, []*Row{}
+	before, rows := map[*Row][]tried{}, []*Row{}
 	for _, l := range lines {
-		if !slices.Contains(seen, l.row) {
-			seen = append(seen, l.row)
+		if n := len(rows); n == 0 || rows[n-1] != l.row { // lines of a row follow each other
+			rows = append(rows, l.row)
 		}
 		for _, run := range l.runs {
-			if run.Probe != nil && run.Fraction == 0 && run.State == Done && run.Reason == "" {
-				found[l.row] = max(found[l.row], *run.Probe)
+			if run.Probe != nil && run.Fraction == 0 && run.State == Done {
+				before[l.row] = append(before[l.row], tried{*run.Probe, run.Reason == ""})
 			}
 		}
 	}
-	for _, row := range seen {
+	for _, row := range rows {
 		text := "none kept the bounds"
-		if v := found[row]; v > 0 {
+		if v := best(before[row]); v > 0 {
 			text = plain(v)
+		}
+		_, done := t.Search.next(before[row])
+		switch {
+		case len(before[row]) == 0:
+			text = "not known, nothing was tried"
+		case !done:
+			text += " so far, the search is not finished"
 		}
 		notes = append(notes, fmt.Sprintf("%s: highest %s that kept the bounds: %s", row.Title(), t.Search.Option, text))
 	}

@@ -99,8 +99,37 @@ func TestSearchTable(t *testing.T) {
 	if got := strings.Join(lines, "; "); got != "yes; yes; no: lost == 0: it is 3 messages" {
 		t.Error(got)
 	}
-	if got := strings.Join(tables[0].Notes, "\n"); !strings.Contains(got, "highest rate that kept the bounds: 150") {
+	if got := strings.Join(tables[0].Notes, "\n"); !strings.HasSuffix(got, "highest rate that kept the bounds: 150 so far, the search is not finished") {
 		t.Error(got)
+	}
+}
+
+// What a search has found is said when it is at its end: 100 is not kept, nor 50 and so on down to 1; 100 is, and 104 is not, with 5 % of 100 as
+// the span that may be left. Of none at all nothing is known.
+func TestWhatASearchHasFound(t *testing.T) {
+	s, rows := planned(t, "tables: [{name: s, search: {from: 100}, columns: [{figure: sent}]}]", Changes{})
+	for _, c := range []struct {
+		tried []float64 // below 0: not kept
+		want  string
+	}{
+		{[]float64{100, -104}, "table s: highest rate that kept the bounds: 100"},
+		{[]float64{-100, -50, -25, -12, -6, -3, -1}, "table s: highest rate that kept the bounds: none kept the bounds"},
+		{[]float64{-100, -50}, "table s: highest rate that kept the bounds: none kept the bounds so far, the search is not finished"},
+		{nil, "table s: highest rate that kept the bounds: not known, nothing was tried"},
+	} {
+		r := s.NewRecord(rows, Changes{}, nil, "")
+		for i, rate := range c.tried {
+			run := newProbe(rows[0], "rate", max(rate, -rate), i+1)
+			if run.State = Done; rate < 0 {
+				run.Reason = "too slow"
+			}
+			r.Runs = append(r.Runs, run)
+		}
+		r.Attach(rows)
+		tables, err := r.Tables(rows, func(*Run) ([]*result.Result, error) { return []*result.Result{received(1, 0)}, nil })
+		if err != nil || tables[0].Notes[len(tables[0].Notes)-1] != c.want {
+			t.Errorf("%v, %q, want %q", err, tables[0].Notes, c.want)
+		}
 	}
 }
 
