@@ -281,6 +281,16 @@ func TestSuiteMistakes(t *testing.T) {
 	}
 }
 
+// An address that several targets have is down once.
+func TestSuiteTargetsOfOneAddress(t *testing.T) {
+	text := strings.Replace(trySuite, "repeat: 2", "targets: [{name: main}, {name: other, from: main}]", 1)
+	file, dir := suiteFile(t, strings.Replace(text, "values: [12, 100]", "values: [100, {is: 13, target: other}]", 1))
+	code, _, stderr := invoke(t, "suite", file, "--capture", dir, "--uri", "amqp://127.0.0.1:1")
+	if code != exitFailed || strings.Count(stderr, "target main is down") != 1 {
+		t.Errorf("exit %d\n%s", code, stderr)
+	}
+}
+
 // What is to go on must have begun.
 func TestSuiteResumedFromNowhere(t *testing.T) {
 	nowhere := filepath.Join(t.TempDir(), "nope")

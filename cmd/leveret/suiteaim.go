@@ -151,10 +151,12 @@ func (c *suiteRun) meet(ctx context.Context) (map[string]suite.Broker, error) {
 			if ctx.Err() != nil {
 				return nil, errors.New("interrupted before anything was run")
 			}
+			if b.Down != "" { // said once of all targets that have the address
+				down = append(down, errors.New(b.Down))
+			}
 		}
 		brokers[name] = b
 		if b.Down != "" {
-			down = append(down, errors.New(b.Down))
 			continue
 		}
 		fmt.Fprintf(c.err, "target %s: %s\n", name, b.Describe)
