@@ -291,6 +291,38 @@ func TestSuiteTargetsOfOneAddress(t *testing.T) {
 	}
 }
 
+// Of two searches those runs are compared that tried the same value, whatever their numbers, and those of the same share of what was found.
+func TestSearchesAreComparedByValue(t *testing.T) {
+	var dirs []string
+	for _, tried := range [][]float64{{100, 200, 150, 75}, {100, 200, 400, 150, 125}} {
+		dir := t.TempDir()
+		r := &suite.Record{Format: 1, File: "a.yaml", Text: "tables: [{name: s, search: {from: 100}, columns: [{figure: sent}]}]"}
+		for i, value := range tried {
+			id := fmt.Sprintf("s-01.%02d", i+1)
+			run := &suite.Run{ID: id, Rows: []string{"s-01"}, Title: fmt.Sprint(value), Probe: &value, Parts: []suite.Part{{Capture: id}}, State: suite.Done}
+			if i == len(tried)-1 {
+				run.Fraction = 0.5
+			}
+			r.Runs = append(r.Runs, run)
+		}
+		if err := r.Save(dir); err != nil {
+			t.Fatal(err)
+		}
+		dirs = append(dirs, dir)
+	}
+	rows, err := suiteRows(dirs)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	for _, x := range rows {
+		got = append(got, x.title+": "+filepath.Base(x.sources[0].runs[0][0])+" "+filepath.Base(x.sources[1].runs[0][0]))
+	}
+	if want := []string{"100: s-01.01 s-01.01", "200: s-01.02 s-01.02", "150: s-01.03 s-01.04", "75, 0.5 of what each has found: s-01.04 s-01.05"}; !slices.Equal(got, want) {
+		t.Errorf("%q, want %q", got, want)
+	}
+}
+
 // What is to go on must have begun.
 func TestSuiteResumedFromNowhere(t *testing.T) {
 	nowhere := filepath.Join(t.TempDir(), "nope")

@@ -22,6 +22,7 @@ type suiteRow struct {
 
 // suiteRows are the rows that the suites of all directories have run. The order is the first one's.
 func suiteRows(dirs []string) (rows []*suiteRow, err error) {
+	byName := map[string]*suiteRow{}
 	for i, dir := range dirs {
 		r, _, err := suite.Load(dir)
 		if err != nil {
@@ -32,19 +33,23 @@ func suiteRows(dirs []string) (rows []*suiteRow, err error) {
 				continue
 			}
 			for _, id := range run.Rows {
-				name := id
-				if run.Probe != nil {
-					name = run.ID
+				name, x := id, suiteRow{id: id, title: run.Title}
+				switch { // the same number of a search is not the same value in another one
+				case run.Fraction > 0:
+					name, x.id = fmt.Sprintf("%s %g", id, run.Fraction), run.ID
+					x.title += fmt.Sprintf(", %g of what each has found", run.Fraction)
+				case run.Probe != nil:
+					name, x.id = fmt.Sprintf("%s at %g", id, *run.Probe), run.ID
 				}
-				at := slices.IndexFunc(rows, func(x *suiteRow) bool { return x.id == name })
-				if at < 0 && i > 0 {
+				row := byName[name]
+				if row == nil && i > 0 {
 					continue
 				}
-				if at < 0 {
-					at = len(rows)
-					rows = append(rows, &suiteRow{id: name, title: run.Title})
+				if row == nil {
+					row = &x
+					byName[name], rows = row, append(rows, row)
 				}
-				rows[at].add(i, dir, run.Captures(dir))
+				row.add(i, dir, run.Captures(dir))
 			}
 		}
 	}
