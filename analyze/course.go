@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"github.com/apache/arrow/go/v17/arrow/array"
 
@@ -286,12 +287,44 @@ func (a *analysis) followConnections() {
 		}
 	}
 	slices.SortStableFunc(a.facts.Spans[spans:], func(x, y result.Span) int { return cmp.Compare(x.FromNS, y.FromNS) })
+	a.facts.Spans = append(a.facts.Spans[:spans], joinBlocked(a.facts.Spans[spans:])...)
+}
+
+const blockedKind = "blocked"
+
+// joinBlocked makes one span of those that overlap, where they are many: an alarm of the broker blocks all connections that publish.
+// Spans come, and are returned, in the order of their beginnings.
+func joinBlocked(spans []result.Span) (joined []result.Span) {
+	blocked := 0
+	for i := range spans {
+		if spans[i].Kind == blockedKind {
+			blocked++
+		}
+	}
+	if blocked <= mostSpans {
+		return spans
+	}
+	last := -1
+	for _, s := range spans {
+		switch {
+		case s.Kind != blockedKind:
+			joined = append(joined, s)
+		case last >= 0 && s.FromNS <= joined[last].ToNS:
+			joined[last].ToNS = max(joined[last].ToNS, s.ToNS)
+			_, why, _ := strings.Cut(joined[last].Text, ": ")
+			joined[last].Text = "connections" + because(why)
+		default:
+			last = len(joined)
+			joined = append(joined, s)
+		}
+	}
+	return joined
 }
 
 // endBlocked ends the span of a connection that was blocked.
 func (a *analysis) endBlocked(from change, to int64) {
 	a.facts.BlockedNS += to - from.at
-	s := result.Span{FromNS: from.at, ToNS: to, Kind: "blocked", Text: fmt.Sprintf("connection %d", from.connection)}
+	s := result.Span{FromNS: from.at, ToNS: to, Kind: blockedKind, Text: fmt.Sprintf("connection %d", from.connection)}
 	s.Text += because(from.text)
 	a.facts.Spans = append(a.facts.Spans, s)
 }
