@@ -413,9 +413,13 @@ func TestMissingFromAQueueThatWasFound(t *testing.T) {
 	r.ack(0, 0, 10, ms)
 	r.receive(0, 0, 0, 2*ms, seqs(0, 8)...)
 	r.ackAll(0, 3*ms)
-	got := analyzed(t, r.close())
+	dir := r.close()
+	got := analyzed(t, dir)
 	checkVerdict(t, got, result.Inconclusive, "missing")
 	checkCounts(t, got.Counts, result.Counts{Sent: 10, Confirmed: 10, Received: 9, ReceivedUnique: 9, Missing: 1})
+	if rows, _ := exported(t, All(RowsMessages), Options{}, dir); rows.rows[9]["seq"] != int64(9) || rows.rows[9]["integrity"] != "missing" {
+		t.Errorf("%v", rows.rows[9])
+	}
 }
 
 // A stream without a subscription has its messages all the same: they are not unroutable.

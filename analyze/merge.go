@@ -46,7 +46,7 @@ func (m *merger) add(r *rows) {
 		m.byFile[r.batch.file] = f
 	}
 	f.waiting = append(f.waiting, r)
-	m.held += r.batch.length
+	m.held += r.batch.memory()
 	if len(f.waiting) == 1 {
 		f.begin()
 		m.insert(f)
@@ -105,13 +105,25 @@ func (m *merger) showNext(horizon int64) {
 		m.insert(f)
 		return
 	}
-	m.held -= r.batch.length
+	m.held -= r.batch.memory()
 	r.release()
 	f.waiting = f.waiting[:copy(f.waiting, f.waiting[1:])]
 	if len(f.waiting) > 0 {
 		f.begin()
 		m.insert(f)
 	}
+}
+
+// memory is what a decoded batch takes: its bytes, and, where they are compressed, its columns, which are parts of them elsewhere.
+func (b *batch) memory() int64 {
+	columns := int64(0)
+	for _, c := range b.kind.Columns() {
+		columns += b.rows * int64(c.Type.Width())
+	}
+	if columns <= b.length {
+		return b.length
+	}
+	return b.length + columns
 }
 
 // setHorizons notes for each batch before which time nothing was received of what is read after it.

@@ -101,6 +101,39 @@ func TestMerger(t *testing.T) {
 	}
 }
 
+// What waits is counted as it is in memory, where the columns of compressed batches are decoded: two files that overlap take more than
+// their bytes.
+func TestMergerCountsWhatIsDecoded(t *testing.T) {
+	for _, compression := range []string{"none", "lz4"} {
+		r := recordWith(t, plan(1, 2), capture.Options{Shards: 2, Compression: compression})
+		for i := range uint64(2000) {
+			r.receive(int(i%2), 0, 0, ms, i)
+		}
+		a := &analysis{}
+		if err := a.open(t.Context(), []string{r.close()}); err != nil {
+			t.Fatal(err)
+		}
+		length := int64(0)
+		for _, b := range a.batches {
+			if b.kind == schema.Deliveries {
+				length += b.length
+			}
+		}
+		m := newMerger(2*length, func(*rows, int, int) {})
+		err := feed(t.Context(), a.batches, nil, func(r *rows) error {
+			if r.batch.kind == schema.Deliveries {
+				m.add(r)
+			}
+			return nil
+		})
+		m.finish()
+		a.close()
+		if err != nil || m.overrun != (compression == "lz4") || m.held != 0 {
+			t.Errorf("%s: %v, overrun %v, %d bytes held", compression, err, m.overrun, m.held)
+		}
+	}
+}
+
 // Where the memory does not suffice to put deliveries into order, that is said.
 func TestMergeOverrunIsSaid(t *testing.T) {
 	r := recordWith(t, plan(1, 2), capture.Options{Shards: 2, Compression: "none"})

@@ -57,8 +57,12 @@ func newMessageSizes(captures []*source) *messageSizes {
 	known := map[int64]bool{}
 	for _, c := range captures {
 		var of []*producerSizes
+		var pool []int64 // of all producers: there may be as many bodies as those
+		for _, b := range c.manifest.Bodies {
+			pool = append(pool, int64(b.SizeBytes))
+		}
 		for i := range c.manifest.Producers {
-			p := &producerSizes{planned: plannedSizes(&c.manifest.Producers[i], c.manifest.Bodies)}
+			p := &producerSizes{planned: plannedSizes(&c.manifest.Producers[i], pool)}
 			for _, n := range p.planned {
 				known[n] = true
 			}
@@ -80,14 +84,11 @@ func newMessageSizes(captures []*source) *messageSizes {
 }
 
 // plannedSizes are those that the messages of a producer take in turn. Where they change with the time, rows tell.
-func plannedSizes(p *manifest.Producer, bodies []manifest.Body) (sizes []int64) {
-	if !p.PooledBodies || len(bodies) == 0 {
+func plannedSizes(p *manifest.Producer, pool []int64) []int64 {
+	if !p.PooledBodies || len(pool) == 0 {
 		return []int64{int64(p.Size)}
 	}
-	for _, b := range bodies {
-		sizes = append(sizes, int64(b.SizeBytes))
-	}
-	return sizes
+	return pool
 }
 
 // add notes the sizes of messages, and counts those that were sent.

@@ -70,3 +70,14 @@ func TestBySizesThatWereNotPlanned(t *testing.T) {
 		}
 	}
 }
+
+// The sizes of a pool of bodies are kept once for all producers that take from it: of both there may be thousands.
+func TestBodiesAreKeptOnce(t *testing.T) {
+	m := plan(2, 0)
+	m.Bodies = []manifest.Body{{SizeBytes: 1}, {SizeBytes: 2}}
+	m.Producers[0].PooledBodies, m.Producers[1].PooledBodies = true, true
+	of := newMessageSizes([]*source{{manifest: m}}).of[0]
+	if a, b := of[0].planned, of[1].planned; len(a) != 2 || len(b) != 2 || &a[0] != &b[0] {
+		t.Errorf("%v, %v", a, b)
+	}
+}

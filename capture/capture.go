@@ -130,7 +130,7 @@ type Writer struct {
 
 // Create begins a capture in dir, which must be empty or not exist yet. start is written as start.json; its ID must fit
 // schema.CheckID, and its producers tell which of them wait for confirms. The clock is the one the events are timed with.
-// On an error nothing is left behind.
+// On an error nothing is left behind but, where it made them, the directories above dir.
 func Create(dir string, start *manifest.Manifest, clock *event.Clock, o Options) (*Writer, error) {
 	o, compression, err := o.resolved()
 	if err != nil {

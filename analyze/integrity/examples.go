@@ -5,10 +5,10 @@ import (
 	"leveret/capture/event"
 )
 
-// watched names a message whose times are looked for.
+// watched is a page with messages whose times are looked for: there may be hundreds of thousands of them.
 type watched struct {
 	capture, producer int
-	seq               uint64
+	page              uint64
 }
 
 // lookUp finds out about the examples what the pages still tell: after it they are not needed.
@@ -41,7 +41,7 @@ func (l *Ledger) Watch(first *Ledger) bool {
 	for _, list := range first.total.examples() {
 		for _, e := range *list {
 			if e.known && e.sent == event.None {
-				k := watched{e.producer.capture, e.producer.number, e.seq}
+				k := watched{e.producer.capture, e.producer.number, e.seq >> l.shift}
 				l.watch[k] = append(l.watch[k], e)
 			}
 		}
@@ -49,14 +49,14 @@ func (l *Ledger) Watch(first *Ledger) bool {
 	return len(l.watch) > 0
 }
 
-// fill gives the watched messages among these sends their times.
+// fill gives the watched messages among these sends, all of one page, their times. Of a message that was sent again the first count.
 func (l *Ledger) fill(p *producer, first uint64, sent, due []int64) {
-	for k, list := range l.watch {
-		if k.capture == p.capture && k.producer == p.number && k.seq >= first && k.seq-first < uint64(len(sent)) {
-			for _, e := range list {
-				e.sent, e.due = sent[k.seq-first], due[k.seq-first]
-			}
-			delete(l.watch, k)
+	if len(l.watch) == 0 {
+		return
+	}
+	for _, e := range l.watch[watched{p.capture, p.number, first >> l.shift}] {
+		if i := e.seq - first; e.seq >= first && i < uint64(len(sent)) && e.sent == event.None {
+			e.sent, e.due = sent[i], due[i]
 		}
 	}
 }

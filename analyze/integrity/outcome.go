@@ -17,7 +17,7 @@ const (
 	OutcomeUncommitted Outcome = "uncommitted"
 	OutcomeLost        Outcome = "lost"
 	OutcomeUnconfirmed Outcome = "missing_unconfirmed"
-	OutcomeMissing     Outcome = "missing" // without confirms
+	OutcomeMissing     Outcome = "missing" // without confirms, or from a queue that the run did not declare
 	OutcomeRemoved     Outcome = "removed_by_rule"
 	OutcomeUnaccounted Outcome = "unaccounted"
 	OutcomeQueued      Outcome = "queued"
@@ -45,7 +45,7 @@ var Meanings = []struct {
 	{OutcomeUncommitted, "in a transaction that was not committed"},
 	{OutcomeLost, "confirmed, not received, and no rule allows it"},
 	{OutcomeUnconfirmed, "not received, and never confirmed"},
-	{OutcomeMissing, "not received; confirms were off"},
+	{OutcomeMissing, "not received; confirms off, or a queue of others"},
 	{OutcomeRemoved, "not received; a rule may have removed it"},
 	{OutcomeUnaccounted, "not received, nor known to be in the queue"},
 	{OutcomeQueued, "still in the queue at the stop"},
@@ -101,6 +101,8 @@ func absentOutcome(c *destCounts, q *queue) Outcome {
 		return OutcomeRemoved
 	case c.fate == vanished:
 		return OutcomeUnaccounted
+	case c.fate == judged && !q.made:
+		return OutcomeMissing
 	case c.fate == judged:
 		return ""
 	}
