@@ -16,11 +16,18 @@ import (
 // 1992, 263-270): the run's window is put together anew from blocks of neighbouring intervals, again and again, and each time
 // the figure is taken. Blocks keep what messages of one moment have in common; their length is that of blocklength.go.
 const (
-	replicates = 1999
+	fewestReplicates = 1999
+	mostReplicates   = 19_999
 	// leastParts and leastBlocks tell something.
 	leastParts  = 20
 	leastBlocks = 6
 )
+
+// replicatesFor so many changes that are judged together: of R replicates no p-value is below 2/(R+1), and adjusted for n changes that
+// has to stay well below the error rate, at half of it; up to 250 changes, as more replicates take too long.
+func replicatesFor(changes int) int {
+	return min(max(fewestReplicates, int(math.Ceil(4*float64(changes)/errorRate))-1), mostReplicates)
+}
 
 // replicated is one figure of one run, resampled.
 type replicated struct {
@@ -36,9 +43,10 @@ func (c *comparison) resample() [][]replicated {
 		return nil
 	}
 	var all [][]replicated
+	n := replicatesFor(len(c.figures) * (len(c.groups) - 1))
 	for i := range c.groups {
 		random := rand.New(rand.NewPCG(uint64(i), 0x6c65766572657421))
-		all = append(all, newResampling(c.groups[i].Runs[0], random).figures(c.figures))
+		all = append(all, newResampling(c.groups[i].Runs[0], n, random).figures(c.figures))
 	}
 	return all
 }
@@ -52,7 +60,7 @@ type resampling struct {
 	why   string
 }
 
-func newResampling(r *result.Result, random *rand.Rand) *resampling {
+func newResampling(r *result.Result, replicates int, random *rand.Rand) *resampling {
 	s := &resampling{run: r}
 	var inside []int
 	for i := range r.Intervals {
@@ -71,13 +79,13 @@ func newResampling(r *result.Result, random *rand.Rand) *resampling {
 	default:
 		block = min(block, longest)
 		s.widen = quantile.Student(len(s.parts)/block-1) / 1.959963984540054
-		s.draw(block, random)
+		s.draw(block, replicates, random)
 	}
 	return s
 }
 
 // draw chooses, for every replicate, how often each part is in it.
-func (s *resampling) draw(block int, random *rand.Rand) {
+func (s *resampling) draw(block, replicates int, random *rand.Rand) {
 	n := len(s.parts)
 	for range replicates {
 		times := make([]uint8, n)
@@ -230,6 +238,7 @@ func byBlocks(x *result.ComparedChange, base, candidate float64, b, c replicated
 		}
 		return
 	}
+	replicates := len(b.values)
 	differences, ratios := make([]float64, 0, replicates), make([]float64, 0, replicates)
 	below, above := 0, 0
 	for i := range b.values {
@@ -253,9 +262,9 @@ func byBlocks(x *result.ComparedChange, base, candidate float64, b, c replicated
 	}
 	p := min(1, 2*float64(min(below, above)+1)/float64(replicates+1))
 	x.PValue, x.Level = &p, level
-	x.DifferenceLow, x.DifferenceHigh = middlePart(differences)
+	x.DifferenceLow, x.DifferenceHigh = middlePart(differences, replicates)
 	if positive && len(ratios) == len(differences) {
-		x.DeltaLow, x.DeltaHigh = middlePart(ratios)
+		x.DeltaLow, x.DeltaHigh = middlePart(ratios, replicates)
 	}
 }
 
@@ -271,8 +280,9 @@ func (r *replicated) around(exact float64, i int) float64 {
 	return exact + r.widen*(v-r.whole)
 }
 
-// middlePart are the ends between which the level's share lies; nil where they are not finite.
-func middlePart(values []float64) (low, high *float64) {
+// middlePart are the ends between which the level's share of values lies; nil where they are not finite, or where fewer than half of
+// the replicates have one.
+func middlePart(values []float64, replicates int) (low, high *float64) {
 	if len(values) < replicates/2 {
 		return nil, nil
 	}

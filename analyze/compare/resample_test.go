@@ -3,6 +3,7 @@ package compare
 import (
 	"math"
 	"math/rand/v2"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -106,5 +107,26 @@ func TestOneRunEachSaysWhatItCannotKnow(t *testing.T) {
 	c = compared(t, Options{}, Group{"a", []*result.Result{course(func(i int) int64 { return 1000 + int64(i%7) })}}, Group{"b", []*result.Result{course(func(i int) int64 { return 700 + int64(i%5) })}})
 	if x := c.Metrics[0].Changes[0]; x.Verdict != result.ChangeWorse || *x.DeltaHigh > -0.29 || *x.DeltaLow < -0.31 {
 		t.Errorf("%+v", x)
+	}
+}
+
+// Twice the rate is told from noise also where 60 changes are judged together: of 1,999 replicates no p-value is below 0.001, and
+// adjusted for 60 that would be 0.06.
+func TestManyChangesOfOneRunEach(t *testing.T) {
+	for n, want := range map[int]int{1: 1999, 25: 1999, 66: 5279, 250: 19_999, 1000: 19_999} { // 80 for each, less one
+		if got := replicatesFor(n); got != want {
+			t.Errorf("%d replicates for %d changes, want %d", got, n, want)
+		}
+	}
+	random := rand.New(rand.NewPCG(13, 14))
+	groups := []Group{{"base", []*result.Result{course(func(int) int64 { return 1000 + random.Int64N(10) })}}}
+	for k := range 60 {
+		groups = append(groups, Group{strconv.Itoa(k), []*result.Result{course(func(int) int64 { return 2000 + random.Int64N(10) })}})
+	}
+	c := compared(t, Options{Metrics: []*assert.Figure{figure(t, "rate(received)")}}, groups...)
+	for k, x := range c.Metrics[0].Changes {
+		if x.Verdict != result.ChangeBetter {
+			t.Errorf("candidate %d: %s, p %v", k, x.Verdict, *x.Adjusted)
+		}
 	}
 }
