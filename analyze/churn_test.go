@@ -1,6 +1,7 @@
 package analyze
 
 import (
+	"encoding/json"
 	"os"
 	"path/filepath"
 	"slices"
@@ -228,5 +229,33 @@ func TestChurnTakesNoMemoryPerRow(t *testing.T) {
 	}
 	if n := x.undo.service.total(); n != 10_100 { // AllocsPerRun warms up once
 		t.Errorf("%d undone", n)
+	}
+}
+
+// Where the recorder could not follow, operations waited: nothing was published.
+func TestChurnThatWaitedForTheRecorder(t *testing.T) {
+	r := record(t, churnOf())
+	operate(r, 0)
+	dir := damaged(t, r.close(), func(name string, b []byte) []byte {
+		if name != manifest.FinalName {
+			return b
+		}
+		var m manifest.Manifest
+		if err := json.Unmarshal(b, &m); err != nil {
+			t.Fatal(err)
+		}
+		m.Recording.Stalls, m.Recording.StallNS = []manifest.Stall{{FromNS: epoch + 100*ms, ToNS: epoch + 200*ms}}, 100*ms
+		b, err := json.Marshal(m)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return b
+	})
+	got := analyzed(t, dir)
+	if f := finding(t, got, "recorder_stall"); f.Text != "operations waited for the recorder 1 time, 0.100 s in all" {
+		t.Errorf("%+v", f)
+	}
+	if !slices.ContainsFunc(got.Spans, func(s result.Span) bool { return s.Text == "operations waited for the recorder" }) {
+		t.Errorf("%+v", got.Spans)
 	}
 }

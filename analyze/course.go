@@ -221,8 +221,12 @@ func (a *analysis) manifestFacts(c *source) {
 				f.SendsWhole = f.SendsWhole && k != schema.Sends
 			}
 		}
+		who := "publishing"
+		if c.churns() {
+			who = "operations"
+		}
 		for _, s := range r.Stalls {
-			f.Spans = append(f.Spans, result.Span{FromNS: s.FromNS, ToNS: s.ToNS, Kind: "recorder_stall", Text: "publishing waited for the recorder"})
+			f.Spans = append(f.Spans, result.Span{FromNS: s.FromNS, ToNS: s.ToNS, Kind: "recorder_stall", Text: who + " waited for the recorder"})
 		}
 	}
 	o := c.manifest.Outcome

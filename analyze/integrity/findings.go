@@ -238,7 +238,11 @@ func (r *report) recording() {
 	if r.l.x.tagClash {
 		r.add(CodeTagClash, result.SeverityInconclusive, 1, nil, "two of the captures stamp their messages with the same tag: their messages cannot be told apart")
 	}
-	r.add(CodeRecorderStall, result.SeverityWarning, f.Stalls, nil, "publishing waited for the recorder %s, %s in all", result.Plural(f.Stalls, "time"), seconds(f.StallNS))
+	who := "publishing"
+	if r.onlyChurn() {
+		who = "operations"
+	}
+	r.add(CodeRecorderStall, result.SeverityWarning, f.Stalls, nil, "%s waited for the recorder %s, %s in all", who, result.Plural(f.Stalls, "time"), seconds(f.StallNS))
 	r.add(CodeClientStalled, result.SeverityWarning, int64(len(f.ClientStalls)), nil,
 		"the client itself stood still, %s in all: it was stopped, or had no processor, and what took long then tells of it and not of the broker: %s", seconds(f.ClientStalledNS), few(f.ClientStalls))
 	r.add(CodeClockSkew, result.SeverityWarning, f.NegativeLatencies, nil, "%s below zero: the clocks of sender and receiver disagree", result.Plural(f.NegativeLatencies, "latency value"))
