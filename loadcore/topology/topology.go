@@ -30,7 +30,7 @@ import (
 // opening its connection is the endpoint's (loadcore.Endpoint.ConnectTimeout).
 type Bounds struct {
 	Declare time.Duration // of all that is declared, looked for and bound, and 50 ms more for each object; default 30 s
-	Close   time.Duration // of its end, the deletion of queues included; default 5 s
+	Close   time.Duration // of its end, and 5 ms more for each queue that is to be deleted; default 5 s
 	// Declaring, where set, is called by Declared before each exchange, queue and binding, with how many are done; it must not block.
 	Declaring Advance
 }
@@ -42,6 +42,7 @@ const (
 	closeTimeout   = 5 * time.Second
 	declareTimeout = 30 * time.Second
 	declareEach    = 50 * time.Millisecond
+	deleteEach     = 5 * time.Millisecond
 )
 
 // Session is the connection that declared. It stays open during the run.
@@ -122,7 +123,7 @@ func (s *Session) DeleteAtEnd(queues []int) {
 func (s *Session) Close() error {
 	s.release()
 	// The library's calls have no deadline; without their connection they end.
-	stop := time.AfterFunc(s.bounds.Close, func() { s.sock.Close() })
+	stop := time.AfterFunc(s.closeTime(), func() { s.sock.Close() })
 	defer stop.Stop()
 	if err := errors.Join(s.deletePolled(), s.deleteStrays()); err != nil && !errors.Is(err, amqp.ErrClosed) {
 		_ = s.conn.CloseDeadline(time.Now().Add(s.bounds.Close))
@@ -134,6 +135,20 @@ func (s *Session) Close() error {
 	return nil
 }
 
+// closeTime is how long the end may take, with the time for what is to be deleted.
+func (s *Session) closeTime() time.Duration {
+	queues := len(s.polled)
+	for i := range s.topology.Queues {
+		if isStray(&s.topology.Queues[i]) {
+			queues++
+		}
+	}
+	return s.bounds.Close + time.Duration(queues)*deleteEach
+}
+
+// isStray reports whether the queue would stay for ever if it never had a consumer.
+func isStray(q *manifest.Queue) bool { return q.ServerNamed && q.AutoDelete && q.Name != "" }
+
 func (s *Session) deletePolled() error {
 	for _, i := range s.polled {
 		if _, err := s.delete(i, false); err != nil {
@@ -144,8 +159,8 @@ func (s *Session) deletePolled() error {
 }
 
 func (s *Session) deleteStrays() error {
-	for i, q := range s.topology.Queues {
-		if !q.ServerNamed || !q.AutoDelete || q.Name == "" {
+	for i := range s.topology.Queues {
+		if !isStray(&s.topology.Queues[i]) {
 			continue
 		}
 		refused, err := s.delete(i, true)

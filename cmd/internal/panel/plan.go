@@ -75,6 +75,7 @@ func (s *plan) fanOut() (perMessage, waiting int64) {
 		}
 	}
 	deliveries := make([]int64, len(s.Topology.Queues)) // of one message that a queue gets
+	subscriptions := s.subscriptions()
 	for i := range s.Topology.Queues {
 		q := &s.Topology.Queues[i]
 		if q.ReadyAtStart == nil && !q.ServerNamed && !q.Exclusive || slices.ContainsFunc(q.Arguments, removes) {
@@ -88,15 +89,24 @@ func (s *plan) fanOut() (perMessage, waiting int64) {
 			if waiting > 0 { // how many of them come depends on the offset
 				return -1, -1
 			}
-			deliveries[i] = s.subscriptions(i)
+			deliveries[i] = subscriptions[i]
 		}
 	}
 	perMessage = -1
+	known := map[[2]int]bool{} // ranges of routes: thousands of producers may take the same thousands in turn
 	for i := range s.Producers {
 		p := &s.Producers[i]
-		for r := p.Route; r < p.Route+max(p.Routes, 1); r++ {
+		if p.Properties != nil && p.Properties.Expiration != "" {
+			return -1, -1
+		}
+		from, to := p.Route, p.Route+max(p.Routes, 1)
+		if known[[2]int{from, to}] {
+			continue
+		}
+		known[[2]int{from, to}] = true
+		for r := from; r < to; r++ {
 			n, ok := s.reaches(r, deliveries)
-			if !ok || perMessage >= 0 && n != perMessage || p.Properties != nil && p.Properties.Expiration != "" {
+			if !ok || perMessage >= 0 && n != perMessage {
 				return -1, -1
 			}
 			perMessage = n
@@ -115,11 +125,12 @@ func (s *plan) reaches(route int, deliveries []int64) (n int64, ok bool) {
 	return n, true
 }
 
-// subscriptions counts the consumers of a stream: each is given all of it.
-func (s *plan) subscriptions(queue int) (n int64) {
+// subscriptions counts the consumers of each queue. Of a stream each is given all of it.
+func (s *plan) subscriptions() []int64 {
+	n := make([]int64, len(s.Topology.Queues))
 	for i := range s.Consumers {
-		if slices.Contains(s.Consumers[i].Queues, queue) {
-			n++
+		for _, q := range s.Consumers[i].Queues {
+			n[q]++
 		}
 	}
 	return n

@@ -1,6 +1,7 @@
 package panel
 
 import (
+	"fmt"
 	"slices"
 	"testing"
 	"time"
@@ -119,5 +120,27 @@ func TestRowsAreThoseThatTheRunCanHave(t *testing.T) {
 		if rates, latencies := names(c.change); !slices.Equal(rates, c.rates) || !slices.Equal(latencies, c.latencies) {
 			t.Errorf("%s: %v, %v", what, rates, latencies)
 		}
+	}
+}
+
+// As many streams as consumers, and producers that take the same keys in turn: the work grows with their number, not with its square.
+func BenchmarkNewPlan(b *testing.B) {
+	for _, n := range []int{1000, 10_000} {
+		b.Run(fmt.Sprint(n), func(b *testing.B) {
+			zero := int64(0)
+			p := &loadcore.Plan{Connections: 1, Topology: &manifest.Topology{}}
+			for i := range n {
+				p.Topology.Queues = append(p.Topology.Queues, manifest.Queue{Type: "stream", ReadyAtStart: &zero})
+				p.Topology.Routes = append(p.Topology.Routes, manifest.Route{Queues: []int{i}, Known: true})
+				p.Producers = append(p.Producers, manifest.Producer{Routes: n})
+				p.Consumers = append(p.Consumers, manifest.Consumer{Queues: []int{i}})
+			}
+			for b.Loop() {
+				if s := newPlan(p); s.perMessage != 1 {
+					b.Fatal(s.perMessage)
+				}
+			}
+			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/float64(n), "ns/queue")
+		})
 	}
 }
