@@ -76,6 +76,7 @@ type outages struct {
 	open  map[site]int          // in list
 	lanes map[connection][]site // those of open, and perhaps others, by their connection
 	at    []site                // of list
+	gone  [][2]int              // of list: the consumers that were away with it, from and to in the facts
 	list  []result.Outage
 	// consumers by their connection, as the manifests say. As many connections as there are may be lost.
 	consumers map[connection][]int
@@ -166,7 +167,9 @@ func (o *outages) begin(c *change) {
 		o.lanes[p.on()] = append(o.lanes[p.on()], p)
 	}
 	o.list, o.at = append(o.list, x), append(o.at, p)
+	from := len(o.a.facts.Away)
 	o.away(c)
+	o.gone = append(o.gone, [2]int{from, len(o.a.facts.Away)})
 }
 
 // away notes which consumers are not there.
@@ -174,10 +177,10 @@ func (o *outages) away(c *change) {
 	f := &o.a.facts
 	switch p := c.site(); {
 	case c.consumer != event.NoLane:
-		f.Away = append(f.Away, integrity.Away{Capture: c.capture, Consumer: int(c.consumer)})
+		f.Away = append(f.Away, integrity.Away{Capture: c.capture, Consumer: int(c.consumer), UntilNS: math.MaxInt64})
 	case p.whole():
 		for _, n := range o.consumers[p.on()] {
-			f.Away = append(f.Away, integrity.Away{Capture: c.capture, Consumer: n})
+			f.Away = append(f.Away, integrity.Away{Capture: c.capture, Consumer: n, UntilNS: math.MaxInt64})
 		}
 	}
 }
@@ -188,6 +191,9 @@ func (o *outages) end(p site, n int, c *change) {
 	x.RecoveredNS, x.DurationNS, x.Recovery = &at, at-x.LostNS, c.text
 	x.Attempts = max(x.Attempts, 1)
 	delete(o.open, p)
+	for i := o.gone[n][0]; i < o.gone[n][1]; i++ {
+		o.a.facts.Away[i].UntilNS = at
+	}
 }
 
 // finish ends what was never recovered at the end of the run, and hands everything over.

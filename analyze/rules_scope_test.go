@@ -213,3 +213,34 @@ func TestNothingCommitted(t *testing.T) {
 	r.send(0, 0, 10, 0)
 	checkVerdict(t, analyzed(t, r.close()), result.Inconclusive, "nothing_to_judge", "uncommitted_at_stop")
 }
+
+// What is missing from a queue went with a loss of its own consumers, if with any: that of the producer, later, explains nothing. Of three
+// messages that never came the first was sent before the consumer, with automatic acks, was away from 120 to 150 ms, the second after that,
+// and the third after the producer was away from 350 to 360 ms.
+func TestLossOfOthersExplainsNothing(t *testing.T) {
+	m := plan(1, 1)
+	m.Topology.Queues[0].Durable, m.Producers[0].Persistent, m.Consumers[0].AutoAck = true, true, true
+	for _, at := range []int64{120, 350} {
+		m.Outcome.Recoveries = append(m.Outcome.Recoveries, manifest.Recovery{LostNS: epoch + at*ms, RecoveredNS: epoch + (at+10)*ms})
+	}
+	r := record(t, m)
+	state := func(at int64, connection uint32, s event.ConnectionState) {
+		r.w.Connection(&event.Connection{At: epoch + at*ms, Connection: connection, State: s, Producer: event.NoLane, Consumer: event.NoLane})
+	}
+	for i, at := range []int64{100, 200, 400} {
+		r.send(0, uint64(2*i), 2, at*ms)
+		r.ack(0, uint64(2*i), 2, (at+1)*ms)
+		r.receive(0, 0, 0, (at+2)*ms, uint64(2*i+1))
+	}
+	state(120, 1, event.Lost)
+	state(150, 1, event.Recovered)
+	state(350, 0, event.Lost)
+	state(360, 0, event.Recovered)
+	got := analyzed(t, r.close())
+	if c := got.Counts; c.Lost != 2 || c.RemovedByRule != 1 || got.Verdict != result.Fail {
+		t.Errorf("%s %+v", got.Verdict, c)
+	}
+	if f := finding(t, got, "lost"); f.First[0].Sequence != 2 {
+		t.Errorf("%+v", f)
+	}
+}

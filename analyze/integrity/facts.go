@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"leveret/analyze/result"
+	"leveret/capture/event"
 )
 
 // Facts are what the analysis learned beside the rows that the ledger joins.
@@ -40,7 +41,7 @@ type Facts struct {
 	Cancelled       []Cancelled
 	ConnectionsLost int64
 	// LossesEndNS is when the last of what was lost was back: no message that was sent later went with a loss. MaxInt64 where
-	// something was lost for good, and event.None where nothing was lost.
+	// something was lost for good, and event.None where nothing was lost. See lossesEnd, too.
 	LossesEndNS int64
 	// Recovered are losses that were made good, LongestOutageNS how long that took at most, Recoveries what to say of each.
 	Recovered       int64
@@ -88,11 +89,16 @@ type Facts struct {
 	BacklogBefore int64
 	BacklogStood  bool
 
-	byConsumer map[Away]*consumerFacts // nil until it is wanted; see of
+	byConsumer map[consumerKey]*consumerFacts // nil until it is wanted; see of
 }
 
-// Away is a consumer that was not there for a time.
-type Away struct{ Capture, Consumer int }
+// Away is a consumer that was not there for a time. UntilNS is when it was back, MaxInt64 where it never was.
+type Away struct {
+	Capture, Consumer int
+	UntilNS           int64
+}
+
+type consumerKey struct{ capture, number int }
 
 // Ended is one thing that ended early.
 type Ended struct {
@@ -111,7 +117,8 @@ type Cancelled struct {
 
 // consumerFacts are what happened to one consumer. There may be as many consumers as things that happened to them: they are looked up.
 type consumerFacts struct {
-	away      int // times
+	away      int   // times
+	back      int64 // from the last of them
 	ended     bool
 	cancelled []*Cancelled
 }
@@ -124,23 +131,25 @@ func (f *Facts) of(capture, consumer int) *consumerFacts {
 	if f.byConsumer == nil {
 		f.index()
 	}
-	if x := f.byConsumer[Away{capture, consumer}]; x != nil {
+	if x := f.byConsumer[consumerKey{capture, consumer}]; x != nil {
 		return x
 	}
 	return &nothingHappened
 }
 
 func (f *Facts) index() {
-	f.byConsumer = map[Away]*consumerFacts{}
+	f.byConsumer = map[consumerKey]*consumerFacts{}
 	of := func(capture, consumer int) *consumerFacts {
-		k := Away{capture, consumer}
+		k := consumerKey{capture, consumer}
 		if f.byConsumer[k] == nil {
 			f.byConsumer[k] = &consumerFacts{}
 		}
 		return f.byConsumer[k]
 	}
 	for _, a := range f.Away {
-		of(a.Capture, a.Consumer).away++
+		x := of(a.Capture, a.Consumer)
+		x.back = max(x.back, a.UntilNS)
+		x.away++
 	}
 	for _, e := range f.Ended {
 		of(e.Capture, e.Consumer).ended = true
@@ -161,6 +170,25 @@ func (f *Facts) away(q *queue) (n int, automatic bool) {
 		}
 	}
 	return n, automatic
+}
+
+// lossesEnd is until when what was sent to a queue can have gone with a loss: until all of its consumers were back that were away. Where
+// none was, or one may have left before the last loss, that of others counts.
+func (f *Facts) lossesEnd(q *queue) int64 {
+	end := event.None
+	for i := range q.consumers {
+		c := &q.consumers[i]
+		if c.leaves() {
+			return f.LossesEndNS
+		}
+		if x := f.of(c.capture, c.number); x.away > 0 {
+			end = max(end, x.back)
+		}
+	}
+	if end == event.None {
+		return f.LossesEndNS
+	}
+	return end
 }
 
 // cancelled is when the broker first cancelled a consumer of the queue.

@@ -57,7 +57,7 @@ func (l *Ledger) Finish(f *Facts) {
 
 // decide finds what the absence of a message from a queue means. What is the same for all subscriptions of a stream is found once.
 func (l *Ledger) decide(q *queue, f *Facts) {
-	removal, loss := l.removalRule(q, f), l.lossRule(q, f)
+	removal, loss, lossEnd := l.removalRule(q, f), l.lossRule(q, f), f.lossesEnd(q)
 	absent := waiting
 	switch {
 	case !f.DeliveriesWhole:
@@ -72,11 +72,11 @@ func (l *Ledger) decide(q *queue, f *Facts) {
 		if l.x.dests[d].reopened = f.reopened(&l.x.dests[d]); l.x.dests[d].reopened {
 			rule = joined(rule, reopenedRule)
 		}
-		if rule != "" || f.LossesEndNS == math.MaxInt64 { // one that explains all explains more
+		if rule != "" || lossEnd == math.MaxInt64 { // one that explains all explains more
 			rule, loss = joined(rule, loss), ""
 		}
 		c.removable, c.purges = rule+loss != "", f.Purges[q.name]
-		c.lossRule, c.lossEnd, c.fate, c.begun = loss, f.LossesEndNS, absent, event.None
+		c.lossRule, c.lossEnd, c.fate, c.begun = loss, lossEnd, absent, event.None
 		if c.ownIntact > 0 && f.ClockErrorNS < math.MaxInt64 {
 			c.begun = c.first + f.ClockErrorNS
 		}
