@@ -11,6 +11,7 @@ import (
 	"os/signal"
 	"strings"
 	"syscall"
+	"time"
 
 	"leveret/cmd/internal/options"
 	"leveret/cmd/internal/panel"
@@ -50,6 +51,9 @@ func main() {
 	os.Exit(run(interruptible(stderr), commandLine(os.Args[0], os.Args[1:]), os.Stdin, os.Stdout, stderr))
 }
 
+// echo is how long after the first signal another one is the same: timeout(1) sends each to the process and then to its whole group.
+const echo = 50 * time.Millisecond
+
 // interruptible returns a context that the first SIGINT or SIGTERM ends; the second one exits at once, whatever hangs.
 func interruptible(stderr io.Writer) context.Context {
 	ctx, cancel := context.WithCancel(context.Background())
@@ -63,10 +67,15 @@ func interruptible(stderr io.Writer) context.Context {
 	signal.Ignore(syscall.SIGPIPE)
 	go func() {
 		<-signals
+		first := time.Now()
 		cancel()
 		// A terminal that takes nothing must not keep the second one from being heard.
 		go fmt.Fprintln(stderr, "\nleveret: stopping; once more to exit at once")
-		<-signals
+		for {
+			if <-signals; time.Since(first) >= echo {
+				break
+			}
+		}
 		suite.KillAll() // what runs for us must not outlive us
 		os.Exit(exitInterrupted)
 	}()
