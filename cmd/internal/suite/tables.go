@@ -207,6 +207,9 @@ func (r *Record) notes(t *Table, lines []*line) []string {
 		}
 		notes = append(notes, fmt.Sprintf("each row: median of %d runs%s with the least and the greatest", len(lines[0].runs), cmp.Or(fewer, ",")))
 	}
+	for _, n := range t.latencyNotes() {
+		once(n)
+	}
 	for _, n := range sameNotes(lines) {
 		once(n)
 	}
@@ -222,6 +225,26 @@ func (r *Record) notes(t *Table, lines []*line) []string {
 	}
 	if t.Search != nil {
 		notes = append(notes, searchNotes(t, lines)...)
+	}
+	return notes
+}
+
+// latencyNotes say from when the latencies of the columns count, which their heads need not tell.
+func (t *Table) latencyNotes() (notes []string) {
+	for _, x := range []struct{ from, note string }{
+		{".service)", "service latency, from when a message was sent"}, {".response)", "response latency, from when a message was due"},
+	} {
+		var heads []string
+		for i := range t.Columns {
+			if c := &t.Columns[i]; strings.HasSuffix(c.Figure, x.from) {
+				if head := cmp.Or(c.Group, c.Head); !slices.Contains(heads, head) {
+					heads = append(heads, head)
+				}
+			}
+		}
+		if len(heads) > 0 {
+			notes = append(notes, strings.Join(heads, ", ")+": "+x.note)
+		}
 	}
 	return notes
 }

@@ -356,3 +356,15 @@ func TestAssertionsThatAreNotMet(t *testing.T) {
 		t.Errorf("%q", got)
 	}
 }
+
+// From when latencies count stands below the table: its heads are the file's, and need not tell.
+func TestLatenciesSayFromWhen(t *testing.T) {
+	x := &Table{Columns: []Column{
+		{Head: "Sent", Figure: "rate(sent)"}, {Group: "Confirm", Head: "p50", Figure: "p50(confirm.service)"}, {Group: "Confirm", Head: "p99", Figure: "p99(confirm.service)"},
+		{Head: "late", Figure: "p99(delivery.response)"}, {Head: "max", Figure: "max(delivery.service)"}, {Head: "ack", Figure: "p99(ack)"},
+	}}
+	want := []string{"Confirm, max: service latency, from when a message was sent", "late: response latency, from when a message was due"}
+	if got := x.latencyNotes(); !slices.Equal(got, want) {
+		t.Errorf("%q", got)
+	}
+}
