@@ -146,3 +146,12 @@ func TestGroupsThatCannotBeCompared(t *testing.T) {
 		}
 	}
 }
+
+// 1,937 a second are planned as one each 516,262 ns, which is 1,937.001 a second.
+func TestRatesInWords(t *testing.T) {
+	for perS, want := range map[float64]string{1e9 / 516_262: "1,937", 1000: "1,000", 1234567.3: "1,234,567", 0.5: "0.5", 1.0 / 3: "0.333333", 1500.25: "1,500.25", 0: "0"} {
+		if got := rateText(perS); got != want {
+			t.Errorf("%v: %q, want %q", perS, got, want)
+		}
+	}
+}

@@ -89,11 +89,21 @@ func rate(r *result.Result) string {
 	if r.Config.RateTotal == nil {
 		return ""
 	}
-	total := *r.Config.RateTotal
-	if total == math.Trunc(total) && math.Abs(total) < 1<<53 {
-		return result.Group(int64(total)) + " msg/s"
+	return rateText(*r.Config.RateTotal) + " msg/s"
+}
+
+// rateText has six significant digits, all of a whole number's: a rate stands in the plan as the time of one message, and is rarely
+// whole again.
+func rateText(perS float64) string {
+	if !(perS > 0 && perS < 1<<53) {
+		return strconv.FormatFloat(perS, 'g', 6, 64)
 	}
-	return strconv.FormatFloat(total, 'g', 6, 64) + " msg/s"
+	whole, rest, _ := strings.Cut(strconv.FormatFloat(perS, 'f', max(0, 5-int(math.Floor(math.Log10(perS)))), 64), ".")
+	n, err := strconv.ParseInt(whole, 10, 64)
+	if rest = strings.TrimRight(rest, "0"); err == nil {
+		whole = result.Group(n)
+	}
+	return strings.TrimSuffix(whole+"."+rest, ".")
 }
 
 func depth(r *result.Result) string {
