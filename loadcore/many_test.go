@@ -127,6 +127,19 @@ func BenchmarkKeysInTurn(b *testing.B) {
 	}
 }
 
+// Of 10,000 connections that are lost each waits up to 5 s, of one no longer than half a millisecond.
+func TestAttemptsAreSpread(t *testing.T) {
+	for lost, most := range map[int]time.Duration{-1: 500 * time.Microsecond, 0: 500 * time.Microsecond, 1: 500 * time.Microsecond, 10_000: 5 * time.Second} {
+		longest := time.Duration(0)
+		for range 1000 {
+			longest = max(longest, spread(lost))
+		}
+		if longest >= most || longest < most/2 { // that all of 1000 are below the half: 2^-1000
+			t.Errorf("%d lost: up to %v, want %v", lost, longest, most)
+		}
+	}
+}
+
 // A second for each twenty channels.
 func TestManyChannelsHaveMoreTimeToOpen(t *testing.T) {
 	for _, x := range []struct {

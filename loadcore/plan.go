@@ -74,7 +74,8 @@ type Plan struct {
 	EndTimeout time.Duration
 
 	// OnDisconnect is what is done about connections that are lost. With DisconnectReconnect an attempt to open one again waits
-	// for ReconnectDelay first (zero: DefaultReconnectDelay), and ReconnectTime after the loss there are no more of them (0:
+	// for ReconnectDelay first (zero: DefaultReconnectDelay), where thousands are lost at the same time at random up to half a millisecond
+	// for each of them, and ReconnectTime after the loss there are no more of them (0:
 	// DefaultReconnectTime). Republish then sends again what was left in doubt, under the same identity.
 	OnDisconnect   OnDisconnect
 	ReconnectDelay Backoff

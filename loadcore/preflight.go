@@ -113,13 +113,17 @@ func (p *Plan) checkPorts(ctx context.Context) error {
 	ports := high - low + 1
 	usable := ports - ports/20
 	addresses := max(len(p.SourceAddresses), 1)
-	if p.Connections <= usable*addresses {
-		return nil
+	want := (p.Connections + usable - 1) / usable
+	if want == 1 && p.Connections > ports/2 {
+		want = 2 // Linux looks through every second port first, and that for each connection once they are taken
 	}
-	if want := (p.Connections + usable - 1) / usable; len(p.SourceAddresses) == 0 && want < 250 && toLoopback4(ctx, p.Endpoint.Host) {
+	if want > 1 && want < 250 && len(p.SourceAddresses) == 0 && toLoopback4(ctx, p.Endpoint.Host) {
 		for i := range want {
 			p.SourceAddresses = append(p.SourceAddresses, netip.AddrFrom4([4]byte{127, 0, 0, byte(1 + i)}))
 		}
+		return nil
+	}
+	if p.Connections <= usable*addresses {
 		return nil
 	}
 	return fmt.Errorf("%d connections to %s from %d local address(es) need as many local ports, and the system has %d an address (net.ipv4.ip_local_port_range is %d to %d, of which %d are counted on): widen it (sysctl -w net.ipv4.ip_local_port_range=\"1024 65535\"), or give more addresses of this host with --source-address (A,B and so on)",

@@ -23,6 +23,16 @@ func TestLocalPorts(t *testing.T) {
 	if err := p.checkPorts(t.Context()); err != nil || len(p.SourceAddresses) != 3 || p.SourceAddresses[2] != netip.MustParseAddr("127.0.0.3") {
 		t.Errorf("%v, %v", p.SourceAddresses, err)
 	}
+	for connections, addresses := range map[int]int{ports / 2: 0, ports/2 + 1: 2} {
+		p = &Plan{Connections: connections, Endpoint: Endpoint{Host: "127.0.0.1", Port: 5672}}
+		if err := p.checkPorts(t.Context()); err != nil || len(p.SourceAddresses) != addresses {
+			t.Errorf("%d connections: %v, %v", connections, p.SourceAddresses, err)
+		}
+		p.Endpoint.Host, p.SourceAddresses = "192.0.2.1", nil
+		if err := p.checkPorts(t.Context()); err != nil || len(p.SourceAddresses) != 0 {
+			t.Errorf("%d connections to elsewhere: %v, %v", connections, p.SourceAddresses, err)
+		}
+	}
 	p = &Plan{Connections: ports + 1, Endpoint: Endpoint{Host: "192.0.2.1", Port: 5672}}
 	err := p.checkPorts(t.Context())
 	for _, want := range []string{fmt.Sprint(ports + 1), fmt.Sprint(ports), "ip_local_port_range", "--source-address"} {

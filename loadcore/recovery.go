@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math/rand/v2"
 	"slices"
 	"sync"
 	"time"
@@ -111,7 +112,7 @@ func (r *repair) run() {
 	defer cancel()
 	for {
 		r.settle()
-		timer := time.NewTimer(r.streak.wait(r.eng.plan))
+		timer := time.NewTimer(max(r.streak.wait(r.eng.plan), spread(r.eng.progress.Outage().Missing)))
 		select {
 		case <-timer.C:
 		case <-ctx.Done():
@@ -128,6 +129,13 @@ func (r *repair) run() {
 		}
 	}
 }
+
+// crowdEach is how long the attempts of a connection are spread over for each one that is lost at the same time. Thousands that try ten
+// times a second leave the processors nothing for finding out which others are lost, nor the broker for taking them.
+const crowdEach = 500 * time.Microsecond
+
+// spread is a random wait where so many connections are lost.
+func spread(lost int) time.Duration { return rand.N(time.Duration(max(lost, 1)) * crowdEach) }
 
 // settle ends what the last incarnation has begun, and takes its lanes over.
 func (r *repair) settle() {
