@@ -76,6 +76,9 @@ func runSuite(ctx context.Context, args []string, s streams) (int, error) {
 		return usage(fmt.Errorf("unexpected argument %q: one suite at a time", rest[1]))
 	case o.Resume != "" && len(rest) > 0:
 		return usage(fmt.Errorf("unexpected argument %q: --resume goes on with the suite that is in the directory", rest[0]))
+	case o.Keys:
+		_, err := io.WriteString(s.out, suite.Keys)
+		return exitOK, err
 	case o.Resume == "" && len(rest) == 0 && o.List:
 		return exitOK, listSuites(s.out)
 	case o.Resume == "" && len(rest) == 0:

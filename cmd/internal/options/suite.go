@@ -11,7 +11,7 @@ import (
 
 // Suite holds the options of `leveret suite`.
 type Suite struct {
-	List, DryRun, Print bool
+	List, DryRun, Print, Keys bool
 	// URIs and ManagementURIs are addresses, by the target's name; "": the suite's first target.
 	URIs, ManagementURIs map[string]string
 	Only                 []string
@@ -32,6 +32,7 @@ func NewSuite(redactURI redactor) (*Set, *Suite) {
 		{Name: "list", Group: groupSuite, value: toggle(&s.List, false), Help: "list the suites inside the program, or the rows of one"},
 		{Name: "dry-run", Group: groupSuite, value: toggle(&s.DryRun, false), Help: "say what would be run, and how long it would take"},
 		{Name: "print", Group: groupSuite, value: toggle(&s.Print, false), Help: "print the suite's YAML file, also of one inside the program, to begin one's own with"},
+		{Name: "keys", Group: groupSuite, value: toggle(&s.Keys, false), Help: "print what a suite file may hold, key by key, with an example"},
 		{Name: "only", Arg: "WHAT", Group: groupSuite, value: words(&s.Only), Help: "run only rows of this table, of this name or target, or with this value of an axis, such as confirms, integrity or Producers=3; * and ? stand for anything; may be repeated: rows that match any of them"},
 		{Name: "time", Arg: "SECONDS", Group: groupSuite, value: seconds(&s.Time, 0, 0), Help: "length of every run that has one, instead of the suite's; its warm-up gets shorter with it; 0: as long as the suite says"},
 		{Name: "scale", Arg: "FACTOR", Group: groupSuite, value: factor(&s.Scale), Help: "multiply what the suite lets be scaled: producers, connections, queues, messages"},

@@ -10,6 +10,11 @@ import (
 //go:embed scenarios/*.yaml
 var scenarios embed.FS
 
+// Keys describes what a suite file may hold, in Markdown.
+//
+//go:embed FILES.md
+var Keys string
+
 // order is that in which suites inside the program are listed; those that are not named here follow.
 var order = []string{"release-check", "danubedata", "cloudamqp-sizes", "homelab", "huawei-dms", "sweep", "rate-vs-latency"}
 
