@@ -43,10 +43,13 @@ func (c *suiteRun) prepare(ctx context.Context, target string, s *suite.Setup) e
 	}
 	var made []string
 	for _, p := range s.Policies {
-		if err = putPolicy(ctx, api, ep.VHost, &p); err != nil {
+		var begun bool
+		if begun, err = putPolicy(ctx, api, ep.VHost, &p); begun {
+			made = append(made, p.Name)
+		}
+		if err != nil {
 			break
 		}
-		made = append(made, p.Name)
 	}
 	t := setupTopology(s)
 	if err == nil && len(t.Queues)+len(t.Exchanges) > 0 {
@@ -236,16 +239,25 @@ func policyPath(vhost, name string) string {
 	return "policies/" + url.PathEscape(vhost) + "/" + url.PathEscape(name)
 }
 
-// putPolicy sets a policy. One of that name that is there already is somebody's.
-func putPolicy(ctx context.Context, api *management.Client, vhost string, p *suite.Policy) error {
+// putPolicy sets a policy. One of that name that is there already is somebody's, and only the answer that there is none says that there
+// is none. begun: it was asked for, so that it may be there also where that failed.
+func putPolicy(ctx context.Context, api *management.Client, vhost string, p *suite.Policy) (begun bool, err error) {
 	if api == nil {
-		return errors.New("a policy needs the management API: give --management-uri")
+		return false, errors.New("a policy needs the management API: give --management-uri")
+	}
+	switch err := api.Do(ctx, http.MethodGet, policyPath(vhost, p.Name), nil, nil); {
+	case err == nil:
+		return false, fmt.Errorf("policy %q is there already: delete it, or use another virtual host", p.Name)
+	case !notFound(err):
+		return false, fmt.Errorf("whether policy %q is there already is not known: %w", p.Name, err)
 	}
 	body := map[string]any{"pattern": p.Pattern, "definition": p.Definition, "priority": p.Priority, "apply-to": p.ApplyTo}
-	if err := api.Do(ctx, http.MethodGet, policyPath(vhost, p.Name), nil, nil); err == nil {
-		return fmt.Errorf("policy %q is there already: delete it, or use another virtual host", p.Name)
-	}
-	return api.Do(ctx, http.MethodPut, policyPath(vhost, p.Name), body, nil)
+	return true, api.Do(ctx, http.MethodPut, policyPath(vhost, p.Name), body, nil)
+}
+
+func notFound(err error) bool {
+	var answer *management.Error
+	return errors.As(err, &answer) && answer.Status == http.StatusNotFound
 }
 
 // deletePolicy takes a policy away; one that is not there is no error.
@@ -254,8 +266,7 @@ func deletePolicy(ctx context.Context, api *management.Client, vhost, name strin
 		return nil
 	}
 	err := api.Do(ctx, http.MethodDelete, policyPath(vhost, name), nil, nil)
-	var answer *management.Error
-	if errors.As(err, &answer) && answer.Status == http.StatusNotFound {
+	if notFound(err) {
 		return nil
 	}
 	return err

@@ -34,6 +34,11 @@ func TestMistakesAreNamedWithTheirLine(t *testing.T) {
 		{"columns: [{figure: rate(sent)}]", "notes: [x]", "a.yaml:3: table 1: needs columns, such as columns: [{head: "},
 		{"    columns", "    rows: [{Window: 1, target: tls}]\n    columns", `a.yaml:5: target: "tls" is none`},
 		{"    columns", "    rows: [{Window: 1, phases: [{name: a}, {name: a}]}]\n    columns", "a.yaml:5: phase a stands there twice"},
+		{"    columns", "    rows: [{Window: 1, phases: [{name: json}]}]\n    columns", "a.yaml:5: phase json: a run has files of that ending"},
+		{"    columns", "    rows: [{Window: 1, phases: [{name: a.interrupted}]}]\n    columns", "a.yaml:5: phase a.interrupted: a run has files of that ending"},
+		{"    columns", "    setup: {queues: [{pattern: q-%d}]}\n    columns", `a.yaml:5: queues: pattern "q-%d" from 0 to 0`},
+		{"    columns", "    search: {option: uri}\n    columns", "a.yaml:5: search: option uri: the address is given"},
+		{"    columns", "    search: {bound: [garbage]}\n    columns", "a.yaml:5: search: bound: "},
 		{"    columns", "    rows: [{Window: 1, published: {x: \"1,5\"}}]\n    columns", "a.yaml:5: published: x: 1,5: should be a number"},
 	} {
 		_, err := Read("a.yaml", []byte(strings.Replace(good, c.old, c.new, 1)))

@@ -2,10 +2,13 @@ package suite
 
 import (
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 
 	"go.yaml.in/yaml/v3"
+
+	"leveret/analyze/assert"
 )
 
 // rowKeys are the keys of a row that are no axis.
@@ -76,6 +79,9 @@ func (r *reader) published(t *Table, n *yaml.Node) {
 	t.Published = append(t.Published, p)
 }
 
+// fileOfRun is the ending of what a suite keeps of a run beside its captures.
+var fileOfRun = regexp.MustCompile(`^(log|json|json\.part)$|\.interrupted$`)
+
 func (r *reader) phases(p *[]Phase) func(*yaml.Node) {
 	return func(n *yaml.Node) {
 		r.list(n, "phases", func(n *yaml.Node) {
@@ -85,6 +91,8 @@ func (r *reader) phases(p *[]Phase) func(*yaml.Node) {
 			case r.err != nil:
 			case !validName.MatchString(phase.Name):
 				r.fail(n, "a phase needs a name of letters, digits, dots, dashes and underscores")
+			case fileOfRun.MatchString(phase.Name):
+				r.fail(n, "phase %s: a run has files of that ending beside the directories of its phases: call it otherwise", phase.Name)
 			case slices.ContainsFunc(*p, func(other Phase) bool { return other.Name == phase.Name }):
 				r.fail(n, "phase %s stands there twice: each records into a directory of its own name", phase.Name)
 			}
@@ -103,6 +111,15 @@ func (r *reader) search(t *Table) func(*yaml.Node) {
 		})
 		if s.To < s.From {
 			r.fail(n, "search: it would go from %g to %g: give a larger end", s.From, s.To)
+		}
+		if why := ownOptions[s.Option]; why != "" {
+			r.fail(n, "search: option %s: %s", s.Option, why)
+		}
+		for _, b := range s.Bound {
+			if _, err := assert.Parse(b); err != nil {
+				what, _, _ := strings.Cut(err.Error(), "\n")
+				r.fail(n, "search: bound: %s", what)
+			}
 		}
 		t.Search = s
 	}

@@ -49,7 +49,7 @@ func (r *reader) queues(p *[]Queues, n *yaml.Node) {
 		return
 	case (q.Name == "") == (pattern == ""):
 		r.fail(n, "queues: need a name, or a pattern such as queue-%%d with from and to")
-	case pattern != "" && (!oneNumber.MatchString(pattern) || q.To < q.From):
+	case pattern != "" && (!oneNumber.MatchString(pattern) || q.To == 0 || q.To < q.From):
 		r.fail(n, "queues: pattern %q from %d to %d: needs one %%d, and an end that is not before its beginning", pattern, q.From, q.To)
 	case pattern == "" && q.To > 0:
 		r.fail(n, "queues: from and to are of a pattern, such as queue-%%d")

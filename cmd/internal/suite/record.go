@@ -248,7 +248,7 @@ func (r *Run) Notes() (notes []string) {
 func (s *Setup) describe() (notes []string) {
 	queues := 0
 	for _, q := range s.Queues {
-		queues += len(q.Names())
+		queues += q.count()
 	}
 	var parts []string
 	for _, x := range []struct {
