@@ -12,6 +12,7 @@ import (
 	"strings"
 	"sync"
 	"time"
+	"unicode"
 
 	"leveret/analyze/result"
 	"leveret/capture/manifest"
@@ -344,12 +345,12 @@ func (p *suiteProgress) Line(text string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.said = time.Now()
-	fmt.Fprintln(p.to, withoutPasswords(text))
+	fmt.Fprintln(p.to, withoutPasswords(printable(text)))
 }
 
 func (p *suiteProgress) Status(text string) {
 	if p.status.Shows() {
-		p.status.Show(withoutPasswords(text))
+		p.status.Show(withoutPasswords(printable(text)))
 		return
 	}
 	p.mu.Lock()
@@ -358,4 +359,14 @@ func (p *suiteProgress) Status(text string) {
 	if silent {
 		p.Line("  " + text)
 	}
+}
+
+// printable is a text of a suite's file without what would move a terminal's cursor, or set its title.
+func printable(text string) string {
+	return strings.Map(func(c rune) rune {
+		if unicode.IsControl(c) && c != '\n' {
+			return ' '
+		}
+		return c
+	}, text)
 }

@@ -194,7 +194,7 @@ func (c *suiteRun) formed(form string, tables []*table.Table, charts map[string]
 				continue
 			}
 			if form == "csv" && len(tables) > 1 {
-				fmt.Fprintf(&b, "# %s\n", t.Title)
+				fmt.Fprintf(&b, "# %s\n", printable(oneLine(t.Title)))
 			}
 			if err := f.write(&b, t); err != nil {
 				return nil, err
