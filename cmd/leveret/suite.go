@@ -117,6 +117,7 @@ type suiteRun struct {
 	dir     string
 	// progress shows how it goes; nil before the first run.
 	progress suite.Progress
+	unlock   func() // of the directory; nil: it is not locked
 }
 
 // read finds the suite: inside the program, in a file, or in the directory that is to go on.
@@ -150,7 +151,7 @@ func openSuite(name string) (*suite.Suite, error) {
 	if s, err := suite.Scenario(name); s != nil || err != nil {
 		return s, err
 	}
-	text, err := os.ReadFile(name)
+	text, err := readStart(name, suite.MostBytes+1) // of one that is longer the reader says so
 	if errors.Is(err, os.ErrNotExist) {
 		return nil, fmt.Errorf("%s: no such file, and no suite inside the program is called so; there are %s", name, strings.Join(suite.Scenarios(), ", "))
 	}
@@ -158,6 +159,16 @@ func openSuite(name string) (*suite.Suite, error) {
 		return nil, err
 	}
 	return suite.Read(name, text)
+}
+
+// readStart reads the first n bytes of a file.
+func readStart(name string, n int64) ([]byte, error) {
+	f, err := os.Open(name)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	return io.ReadAll(io.LimitReader(f, n))
 }
 
 // check reads the command line of every run as leveret run would, so that nothing is found out in the middle of the night.
@@ -195,6 +206,16 @@ func (c *suiteRun) run(ctx context.Context) (int, error) {
 	if err := c.aimedAgain(); err != nil {
 		return 0, &options.UsageError{Command: "suite", Err: err}
 	}
+	defer func() {
+		if c.unlock != nil {
+			c.unlock()
+		}
+	}()
+	if c.record != nil {
+		if err := c.lock(); err != nil {
+			return exitFailed, err
+		}
+	}
 	brokers, err := c.meet(ctx)
 	if err != nil {
 		return exitCodeOf(ctx.Err() != nil, exitFailed), err
@@ -212,7 +233,7 @@ func (c *suiteRun) run(ctx context.Context) (int, error) {
 	c.progress = newSuiteProgress(c.streams, c.options.Quiet)
 	r := &suite.Runner{
 		Dir: c.dir, Suite: c.suite, Record: c.record, Rows: c.rows, Program: []string{self},
-		Environ: c.aims.environ, Prepare: c.prepare, Remove: c.remove, Judge: c.judge, Progress: c.progress,
+		Environ: c.aims.environ, Look: c.look, Prepare: c.prepare, Remove: c.remove, Judge: c.judge, Progress: c.progress,
 	}
 	if err = r.Run(ctx); err != nil && ctx.Err() == nil {
 		return exitFailed, err
@@ -291,6 +312,9 @@ func (c *suiteRun) begin(brokers map[string]suite.Broker) error {
 		return fmt.Errorf("--capture=%s: holds something already: give another directory, or --resume", c.dir)
 	}
 	if err := os.MkdirAll(c.dir, 0o755); err != nil {
+		return err
+	}
+	if err := c.lock(); err != nil {
 		return err
 	}
 	c.record = c.suite.NewRecord(c.rows, c.changes, brokers, "leveret "+toolVersion())

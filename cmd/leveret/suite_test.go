@@ -236,6 +236,26 @@ func TestSuiteInterruptedAndResumed(t *testing.T) {
 	}
 }
 
+// A suite that still runs is not taken for one that was interrupted.
+func TestSuiteResumedWhileItRuns(t *testing.T) {
+	file, dir := suiteFile(t, strings.Replace(trySuite, "time: 0.3", "time: 1", 1))
+	var code int
+	var stderr string
+	seen := &watched{want: "2 of 4", then: func() { code, _, stderr = invoke(t, "suite", "--resume", dir) }}
+	var stdout strings.Builder
+	if code := run(t.Context(), []string{"suite", file, "--capture", dir}, strings.NewReader(""), &stdout, seen); code != exitOK {
+		t.Errorf("exit %d\n%s", code, seen)
+	}
+	if code != exitFailed || !strings.Contains(stderr, dir+": another process runs this suite") {
+		t.Errorf("exit %d\n%s", code, stderr)
+	}
+	for _, r := range suiteRecord(t, dir).Runs {
+		if r.State != suite.Done {
+			t.Errorf("%s: %s", r.ID, r.State)
+		}
+	}
+}
+
 // watched calls then once, when the text has been written.
 type watched struct {
 	strings.Builder
@@ -264,6 +284,7 @@ func TestSuiteMistakes(t *testing.T) {
 		{"confirm: 10", "confrim: 10", nil, exitUsage, "try.yaml:3: table a, Size 12: unknown option --confrim; did you mean --confirm?"},
 		{"values: [12, 100]", "values: [4, 100]", nil, exitUsage, "try.yaml:9: table a, Size 4: producer 0: --size=4: want at least 12 bytes"},
 		{"repeat: 2", "assert: [lost = 3]", nil, exitUsage, "table a, Size 12: --assert=lost = 3: one of < <= > >= == != should stand here\n"},
+		{"    columns", "    search: {option: nonsense}\n    columns", nil, exitUsage, "table a, Size 12: unknown option --nonsense"},
 		{"repeat: 2", "repaet: 2", nil, exitUsage, `try.yaml:5: a suite has no key "repaet"`},
 		{"", "", []string{"--only", "b"}, exitUsage, "try.yaml: no row of suite try matches --only b; its rows are a-01-12, a-02-100\n"},
 		{"", "", []string{"--uri", "amqp://u:geheim@127.0.0.1:1"}, exitFailed, "target main is down: cannot connect: amqp://u@127.0.0.1:1"},

@@ -27,10 +27,9 @@ const (
 // suiteConnection is how the broker shows the connections that set up and remove.
 const suiteConnection = "leveret suite"
 
-// prepare makes what a run needs: policies before queues, which they are of. What is there already is somebody's, and refused, also where
-// the run itself would make it, as it is removed after it.
-func (c *suiteRun) prepare(ctx context.Context, target string, s *suite.Setup) error {
-	if c.aims.embedded() { // it ends with the run, and what the run left behind with it
+// look refuses what is there already: it is somebody's, also where the run itself would make it, as it is removed after it.
+func (c *suiteRun) look(ctx context.Context, target string, s *suite.Setup) error {
+	if c.aims.embedded() {
 		return nil
 	}
 	ep, api, err := c.reach(target)
@@ -41,6 +40,24 @@ func (c *suiteRun) prepare(ctx context.Context, target string, s *suite.Setup) e
 	if err := refuseForeign(ctx, ep, s); err != nil {
 		return err
 	}
+	for _, p := range s.Policies {
+		if err := lookForPolicy(ctx, api, ep.VHost, p.Name); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// prepare makes what a run needs, which was looked for: policies before queues, which they are of.
+func (c *suiteRun) prepare(ctx context.Context, target string, s *suite.Setup) error {
+	if c.aims.embedded() { // it ends with the run, and what the run left behind with it
+		return nil
+	}
+	ep, api, err := c.reach(target)
+	if err != nil {
+		return err
+	}
+	defer closeAPI(api)
 	var made []string
 	for _, p := range s.Policies {
 		var begun bool
@@ -239,17 +256,24 @@ func policyPath(vhost, name string) string {
 	return "policies/" + url.PathEscape(vhost) + "/" + url.PathEscape(name)
 }
 
-// putPolicy sets a policy. One of that name that is there already is somebody's, and only the answer that there is none says that there
-// is none. begun: it was asked for, so that it may be there also where that failed.
-func putPolicy(ctx context.Context, api *management.Client, vhost string, p *suite.Policy) (begun bool, err error) {
+// lookForPolicy refuses a policy that is there already: it is somebody's. Only the answer that there is none says that there is none.
+func lookForPolicy(ctx context.Context, api *management.Client, vhost, name string) error {
 	if api == nil {
-		return false, errors.New("a policy needs the management API: give --management-uri")
+		return errors.New("a policy needs the management API: give --management-uri")
 	}
-	switch err := api.Do(ctx, http.MethodGet, policyPath(vhost, p.Name), nil, nil); {
+	switch err := api.Do(ctx, http.MethodGet, policyPath(vhost, name), nil, nil); {
 	case err == nil:
-		return false, fmt.Errorf("policy %q is there already: delete it, or use another virtual host", p.Name)
+		return fmt.Errorf("policy %q is there already: delete it, or use another virtual host", name)
 	case !notFound(err):
-		return false, fmt.Errorf("whether policy %q is there already is not known: %w", p.Name, err)
+		return fmt.Errorf("whether policy %q is there already is not known: %w", name, err)
+	}
+	return nil
+}
+
+// putPolicy sets a policy that is not there. begun: it was asked for, so that it may be there also where that failed.
+func putPolicy(ctx context.Context, api *management.Client, vhost string, p *suite.Policy) (begun bool, err error) {
+	if err := lookForPolicy(ctx, api, vhost, p.Name); err != nil {
+		return false, err
 	}
 	body := map[string]any{"pattern": p.Pattern, "definition": p.Definition, "priority": p.Priority, "apply-to": p.ApplyTo}
 	return true, api.Do(ctx, http.MethodPut, policyPath(vhost, p.Name), body, nil)

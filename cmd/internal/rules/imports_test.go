@@ -81,6 +81,7 @@ var homes = map[string][]string{
 	"golang.org/x/image":                      {"reports/chart"},
 	"golang.org/x/term":                       {"cmd/internal/panel"},
 	"golang.org/x/oauth2":                     {"cmd/leveret"},
+	"github.com/gofrs/flock":                  {"cmd/leveret"}, // one process at a suite at a time, on every system; its lock ends with the process
 	"golang.org/x/sys":                        {"loadcore", "capture", "cmd/internal/panel", "cmd/internal/panel/terminaltest"},
 }
 

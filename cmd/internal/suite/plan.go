@@ -1,6 +1,7 @@
 package suite
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -81,6 +82,9 @@ func (s *Suite) Plan(c Changes) ([]*Row, error) {
 			if row.Of = len(rows); c.wanted(row) {
 				all = append(all, row)
 			}
+		}
+		if len(all)*max(cmp.Or(c.Repeat, s.Repeat), 1) > mostRuns {
+			return nil, &Error{File: s.File, Line: t.Line, What: fmt.Sprintf("table %s: with it there are over %d runs, repeats counted: leave rows out, or make several suites", t.Name, mostRuns)}
 		}
 	}
 	if len(all) == 0 {
@@ -165,6 +169,9 @@ func (s *Suite) rowsOf(t *Table, c Changes) ([]*Row, error) {
 
 // mostRows bounds the rows that a few lines of axes can stand for; each row is a run.
 const mostRows = 10_000
+
+// mostRuns bounds those of a whole suite.
+const mostRuns = 100_000
 
 // combined counts the combinations of the axes, as far as one more than mostRows.
 func combined(t *Table) int {
@@ -461,6 +468,9 @@ func (o Options) Args() []string {
 func (r *Row) Commands() []Phase {
 	if len(r.Phases) > 0 {
 		return r.Phases
+	}
+	if s := r.Table.Search; s != nil { // with the first value that is tried
+		return []Phase{{Options: r.Options.with(Options{{Name: s.Option, Values: []string{strconv.FormatFloat(s.From, 'f', -1, 64)}, Line: r.Line}})}}
 	}
 	return []Phase{{Options: r.Options}}
 }

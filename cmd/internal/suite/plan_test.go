@@ -1,6 +1,7 @@
 package suite
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -94,6 +95,19 @@ func TestNoRowNamesFew(t *testing.T) {
 	s, _ := planned(t, "tables: [{axes: [{option: size, values: [12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25]}], columns: [{figure: sent}]}]", Changes{})
 	_, err := s.Plan(Changes{Only: []string{"nosuch"}})
 	if err == nil || !strings.Contains(err.Error(), "its rows are 1-01-12, 1-02-13, ") || !strings.HasSuffix(err.Error(), ", 1-12-23 and 2 more, which --list names") {
+		t.Errorf("%v", err)
+	}
+}
+
+// Ten thousand rows are a suite, eleven times are too many runs of them.
+func TestMostRuns(t *testing.T) {
+	values := make([]string, 100)
+	for i := range values {
+		values[i] = fmt.Sprint(i + 1)
+	}
+	list := strings.Join(values, ", ")
+	s, _ := planned(t, "tables: [{axes: [{option: size, values: ["+list+"]}, {option: rate, values: ["+list+"]}], columns: [{figure: sent}]}]", Changes{Repeat: 10})
+	if _, err := s.Plan(Changes{Repeat: 11}); err == nil || !strings.Contains(err.Error(), "with it there are over 100000 runs, repeats counted") {
 		t.Errorf("%v", err)
 	}
 }

@@ -11,16 +11,16 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// mostBytes bounds a suite's file.
-const mostBytes = 1 << 20
+// MostBytes bounds a suite's file.
+const MostBytes = 1 << 20
 
 // name of suites, tables and targets: they become names of files and words of command lines.
 var validName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$`)
 
 // Read reads a suite; file is its name, for errors and, without its ending, as the suite's. Errors are *Error.
 func Read(file string, text []byte) (*Suite, error) {
-	if len(text) > mostBytes {
-		return nil, &Error{File: file, What: fmt.Sprintf("has %d bytes, a suite at most %d", len(text), mostBytes)}
+	if len(text) > MostBytes {
+		return nil, &Error{File: file, What: fmt.Sprintf("is longer than a suite may be: %d bytes at most", MostBytes)}
 	}
 	var doc yaml.Node
 	decoder := yaml.NewDecoder(bytes.NewReader(text))

@@ -23,6 +23,8 @@ type Runner struct {
 	Program []string
 	// Environ is the environment of a run against a target. It may hold secrets; nothing of it is recorded or shown.
 	Environ func(target string) []string
+	// Look says that something of what a run needs is there already, and somebody's. Nothing is made.
+	Look func(ctx context.Context, target string, s *Setup) error
 	// Prepare makes what a run needs. On an error nothing of it is there, unless it is an ErrLeft.
 	Prepare func(ctx context.Context, target string, s *Setup) error
 	// Remove removes what a run needed, and what it has left behind itself; what is not there is no error.
@@ -221,13 +223,16 @@ func (r *Runner) process(ctx context.Context, run *Run) (err error) {
 }
 
 // setUp makes what a run needs. That it is there is recorded before it is made, so that a suite that was killed knows its own when it
-// goes on.
+// goes on; and after it was looked for, so that it never takes somebody else's for that.
 func (r *Runner) setUp(ctx context.Context, run *Run) error {
+	r.Progress.Status("set-up of " + run.Title)
+	if err := r.Look(ctx, run.Target, &run.row.Setup); err != nil {
+		return fmt.Errorf("set-up: %w", err)
+	}
 	run.SetUp = true
 	if err := r.Record.Save(r.Dir); err != nil {
 		return err
 	}
-	r.Progress.Status("set-up of " + run.Title)
 	if err := r.Prepare(ctx, run.Target, &run.row.Setup); err != nil {
 		if run.SetUp = errors.Is(err, ErrLeft); run.SetUp {
 			r.left = append(r.left, run)

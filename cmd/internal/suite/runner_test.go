@@ -1,6 +1,7 @@
 package suite
 
 import (
+	"context"
 	"errors"
 	"io"
 	"os"
@@ -69,10 +70,37 @@ func TestChildThatDoesNotEnd(t *testing.T) {
 
 const sleeps = "LEVERET_TEST_SLEEPS"
 
-// It is the process of the test above.
-func TestSleepsForMinutes(t *testing.T) {
-	if os.Getenv(sleeps) == "" {
-		t.Skip("of another test")
+// It is the process of the test above, and nothing by itself.
+func TestSleepsForMinutes(*testing.T) {
+	if os.Getenv(sleeps) != "" {
+		time.Sleep(5 * time.Minute)
 	}
-	time.Sleep(5 * time.Minute)
+}
+
+// What is there already is found before the record says that something of the run's own may be there: a suite that is killed in between
+// removes nothing of somebody else's when it goes on.
+func TestForeignThingsAreLookedForBeforeTheirOwnAreRecorded(t *testing.T) {
+	s, rows := planned(t, "tables: [{rows: [{}], columns: [{figure: sent}], setup: {queues: [{name: q}]}}]", Changes{})
+	dir := t.TempDir()
+	record := s.NewRecord(rows, Changes{}, map[string]Broker{"main": {}}, "")
+	looked := false
+	r := &Runner{
+		Dir: dir, Suite: s, Record: record, Rows: rows, Progress: quietly{func() {}}, Judge: func(*Row) string { return "" },
+		Look: func(context.Context, string, *Setup) error {
+			looked = true
+			kept, _, err := Load(dir)
+			if err != nil || kept.Runs[0].SetUp {
+				t.Errorf("%v: recorded as made: %+v", err, kept.Runs[0])
+			}
+			return errors.New("queue q is somebody's")
+		},
+		Prepare: func(context.Context, string, *Setup) error { t.Error("made"); return nil },
+		Remove:  func(string, *Setup) error { t.Error("removed"); return nil },
+	}
+	if err := r.Run(t.Context()); err != nil || !looked {
+		t.Fatal(err)
+	}
+	if run := record.Runs[0]; run.State != Failed || run.Reason != "set-up: queue q is somebody's" || run.SetUp {
+		t.Errorf("%+v", run)
+	}
 }
