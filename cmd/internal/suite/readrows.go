@@ -80,7 +80,7 @@ func (r *reader) published(t *Table, n *yaml.Node) {
 }
 
 // fileOfRun is the ending of what a suite keeps of a run beside its captures.
-var fileOfRun = regexp.MustCompile(`^(log|json|json\.part)$|\.interrupted$`)
+var fileOfRun = regexp.MustCompile(`^(log|json|json\.part)$|\.interrupted(-\d+)?$`)
 
 func (r *reader) phases(p *[]Phase) func(*yaml.Node) {
 	return func(n *yaml.Node) {

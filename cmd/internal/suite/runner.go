@@ -153,12 +153,22 @@ func (r *Runner) clear(run *Run) error {
 		if _, err := os.Lstat(dir); err != nil {
 			continue
 		}
-		aside := dir + ".interrupted"
-		if err := errors.Join(os.RemoveAll(aside), os.Rename(dir, aside)); err != nil {
+		if err := os.Rename(dir, asideOf(dir)); err != nil {
 			return err
 		}
 	}
 	return errors.Join(removed(resultPath(r.Dir, run)), removed(r.logPath(run)))
+}
+
+// asideOf is a name for a capture that is set aside, which none that was set aside before has.
+func asideOf(dir string) string {
+	aside := dir + ".interrupted"
+	for n := 2; ; n++ {
+		if _, err := os.Lstat(aside); err != nil {
+			return aside
+		}
+		aside = fmt.Sprintf("%s.interrupted-%d", dir, n)
+	}
 }
 
 func removed(path string) error {

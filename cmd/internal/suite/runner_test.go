@@ -104,3 +104,27 @@ func TestForeignThingsAreLookedForBeforeTheirOwnAreRecorded(t *testing.T) {
 		t.Errorf("%+v", run)
 	}
 }
+
+// What an interrupted row has recorded stays, also where the row is interrupted once more.
+func TestCapturesOfInterruptedRowsStay(t *testing.T) {
+	s, rows := planned(t, "tables: [{rows: [{}], columns: [{figure: sent}]}]", Changes{})
+	r := &Runner{Dir: t.TempDir(), Suite: s, Record: s.NewRecord(rows, Changes{}, nil, ""), Rows: rows}
+	run := r.Record.Runs[0]
+	dir := run.Captures(r.Dir)[0]
+	for _, made := range []string{"first", "second", "third"} {
+		if err := os.MkdirAll(filepath.Join(dir, made), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := r.clear(run); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for made, where := range map[string]string{"first": ".interrupted", "second": ".interrupted-2", "third": ".interrupted-3"} {
+		if _, err := os.Stat(filepath.Join(dir+where, made)); err != nil {
+			t.Error(err)
+		}
+	}
+	if _, err := os.Stat(dir); err == nil {
+		t.Error("the capture is still in the way")
+	}
+}
