@@ -76,8 +76,11 @@ func (r *run) askQueues(ctx context.Context, queues []*drainQueue) (changed bool
 	var news atomic.Bool
 	forEach(len(conns), askAtOnce, func(i int) error {
 		for _, q := range by[conns[i]] {
-			var ready int64
-			if ready, q.refused = r.askApart(ctx, conns[i], q); q.refused == nil && q.ready.Swap(ready) != ready {
+			var ready, consumers int64
+			if ready, consumers, q.refused = r.askApart(ctx, conns[i], q); q.refused != nil {
+				continue
+			}
+			if q.others.Store(consumers - q.ours()); q.ready.Swap(ready) != ready {
 				news.Store(true)
 			}
 		}
@@ -95,16 +98,15 @@ func (c *conn) answersApart() bool {
 }
 
 // askApart asks on the spare channel of a connection. It is for one goroutine at a time.
-func (r *run) askApart(ctx context.Context, c *conn, q *drainQueue) (int64, error) {
+func (r *run) askApart(ctx context.Context, c *conn, q *drainQueue) (ready, consumers int64, err error) {
 	if !c.answersApart() {
-		return 0, errNoneToAsk
+		return 0, 0, errNoneToAsk
 	}
 	ch, err := c.spare(ctx)
 	if err != nil {
-		return 0, err
+		return 0, 0, err
 	}
-	ready, _, err := askQueue(ctx, ch, r.queueName(q.index))
-	return ready, err
+	return askQueue(ctx, ch, r.queueName(q.index))
 }
 
 // hasSpare: not where the lanes take all channels that the broker allows.

@@ -233,16 +233,17 @@ func (r *run) round(ctx context.Context, q *drainQueue) {
 	r.ask(ctx, q, parts, consuming)
 }
 
-// stays reports whether a queue is there although its consumers have left. Of one that the run uses as it is, nobody knows
-// whether it is deleted with the last of them, as the plan has it; one that the run declared is not asked.
+// stays reports whether a queue is there although its consumers have left, and asks what it holds, apart: asked on a lane's channel, one
+// that goes in that moment would take the channel with it. Of a queue that the run uses as it is, nobody knows whether it is deleted with
+// the last of its consumers, as the plan has it; one that the run declared is not asked.
 func (r *run) stays(ctx context.Context, q *drainQueue) bool {
-	if !q.spec.Declare && !q.stayed {
-		r.asking.Lock()
-		defer r.asking.Unlock()
-		r.askQueues(ctx, []*drainQueue{q})
-		q.stayed = q.refused == nil
+	if q.spec.Declare {
+		return false
 	}
-	return q.stayed
+	r.asking.Lock()
+	defer r.asking.Unlock()
+	r.askQueues(ctx, []*drainQueue{q})
+	return q.refused == nil
 }
 
 // anyToCome reports whether a consumer of the queue has not begun.
@@ -256,12 +257,17 @@ func (r *run) ask(ctx context.Context, q *drainQueue, parts []drainPart, consumi
 	var busy atomic.Bool
 	var mu sync.Mutex // guards refusals
 	var refusals sayings
-	err := forEach(len(parts), askAtOnce, func(i int) error {
-		ready, consumers, err := askQueue(ctx, parts[i].s.current.Load(), r.queueName(q.index))
+	asked := parts
+	if consuming == 0 && q.spec.AutoDelete { // stays has just asked
+		asked = nil
+		busy.Store(q.ready.Load() > 0)
+	}
+	err := forEach(len(asked), askAtOnce, func(i int) error {
+		ready, consumers, err := askQueue(ctx, asked[i].s.current.Load(), r.queueName(q.index))
 		if err != nil {
 			mu.Lock()
 			defer mu.Unlock()
-			refusals.add("consumer", int(parts[i].s.index), strings.ReplaceAll(err.Error(), "\n", "; "))
+			refusals.add("consumer", int(asked[i].s.index), strings.ReplaceAll(err.Error(), "\n", "; "))
 			return err
 		}
 		if old := q.ready.Swap(ready); q.spec.Type == stream && ready != old && old >= 0 || q.spec.Type != stream && ready > 0 {

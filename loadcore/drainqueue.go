@@ -24,10 +24,19 @@ type drainQueue struct {
 	seen       int64        // received, as comes saw it
 	seenAt     int64
 	leaving    bool // a consumer that has reached its limit waits for its cancel-ok
-	stayed     bool // it was there when its consumers had left
 	proved     bool
 	refused    error  // why it did not answer when it was asked what is left
 	gaveUp     string // why it cannot be drained
+}
+
+// ours are the run's own consumers that still take from the queue.
+func (q *drainQueue) ours() (n int64) {
+	for _, d := range q.consumers {
+		if d.consuming() {
+			n++
+		}
+	}
+	return n
 }
 
 // counted reports whether a queue that nobody consumes has told of all that was sent to it.

@@ -98,7 +98,11 @@ func (p *Plan) Validate() error {
 	if len(p.Topology.Queues) > math.MaxUint16+1 || len(p.Topology.Routes) > math.MaxUint16+1 {
 		bad("the topology has %d queues and %d routes, at most %d of each fit the record", len(p.Topology.Queues), len(p.Topology.Routes), math.MaxUint16+1)
 	}
-	return errors.Join(append(errs, p.checkLanes(), p.checkExclusive(), p.checkDisconnect())...)
+	lanes := p.checkLanes()
+	if errs = append(errs, lanes); lanes == nil { // what they name is there
+		errs = append(errs, p.checkExclusive())
+	}
+	return errors.Join(append(errs, p.checkDisconnect())...)
 }
 
 // checkLanes returns the first error of a producer and the first of a consumer: one stands for all, as they are made from

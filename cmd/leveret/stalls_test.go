@@ -78,9 +78,9 @@ var stalls = []struct {
 	{loading, wire.TxCommitOkID, []string{"--confirm", "-1", "--ptxsize", "2"}, exitFailed, "connection 0, producer 0: 2 messages were not committed within 1s", true},
 	{loading, wire.BasicGetOkID, []string{"--polling"}, exitFailed, "connection 1, consumer 0: the broker did not answer basic.get on channel 1 within 1s (--confirm-timeout)", true},
 	{loading, wire.BasicDeliverID, nil, exitOK, "it could not be proved that all was received within 1s", true},
-	{loading, wire.BasicCancelOkID, nil, exitOK, "warning: at the end of the run, connection 1: consumer 0: basic.cancel on channel 1: no answer from the broker in time", true},
+	{loading, wire.BasicCancelOkID, nil, exitOK, "warning: at the end of the run, consumer 0: basic.cancel on channel 1: no answer from the broker in time", true},
 	{loading, wire.ChannelCloseOkID, nil, exitOK, "warning: at the end of the run, connection 1: channel.close on channel 1: no answer from the broker in time", true},
-	{loading, wire.ConnectionCloseOkID, nil, exitOK, "warning: at the end of the run, connection 0: no connection.close-ok within 1s", true},
+	{loading, wire.ConnectionCloseOkID, nil, exitOK, "warning: at the end of the run, connection 0 and 1 more: no connection.close-ok within 1s", true},
 }
 
 // Wherever a broker falls silent the run ends by a deadline of its own, says at which step, and leaves a record that can be
