@@ -159,6 +159,11 @@ func TestDuckDBAgrees(t *testing.T) {
 			t.Errorf("counts %v", c)
 		}
 	})
+	t.Run("never sent", func(t *testing.T) { // a stall of a second at 500 a second, and none of what was due meanwhile is made up for
+		if c := run(t, "--rate", "500", "--catch-up", "none", "--faults", "stall@300:1s").Counts; c["sent"] == "3600" {
+			t.Errorf("all were sent: counts %v", c)
+		}
+	})
 	t.Run("closed loop", func(t *testing.T) { run(t, "--pmessages", "20000") })
 	t.Run("every fault", func(t *testing.T) {
 		c := run(t, "--rate", "500", "--faults", "drop@50-1000/50,duplicate@77-3000/97,corrupt@33-2000/99,reorder@20-3000/101,delay@700:fixed=20ms,"+

@@ -31,6 +31,7 @@ CREATE TABLE reaches(route BIGINT, queue BIGINT); INSERT INTO reaches ${values(r
 CREATE TABLE consumers(consumer BIGINT, automatic BOOLEAN); INSERT INTO consumers ${values(automatic, '0, false')};
 CREATE TABLE purges(queue BIGINT, at_ns BIGINT); INSERT INTO purges ${values(purges, '0, 0')};
 CREATE TABLE sends AS SELECT * FROM ${rows('sends')} WHERE sent_ns IS NOT NULL;
+CREATE TABLE unsent AS SELECT * FROM ${rows('sends')} WHERE sent_ns IS NULL;
 CREATE TABLE answers AS SELECT producer, seq, kind, at_ns FROM ${rows('settlements')};
 CREATE TABLE deliveries AS SELECT * FROM ${rows('deliveries')};
 
@@ -85,12 +86,17 @@ const censored = {
   confirm: `SELECT count(*) FROM sends s WHERE ${cohort} AND NOT EXISTS (FROM answers a WHERE a.producer = s.producer AND a.seq = s.seq AND a.kind IN ('ack', 'nack'))`,
   delivery: `SELECT count(*) FROM absent s WHERE ${cohort}`,
 };
+// What was due and never sent has no answer either, counted from when it was due.
+const unsent = {
+  confirm: `SELECT count(*) FROM unsent s WHERE ${cohort}`,
+  delivery: `SELECT count(*) FROM unsent s JOIN reaches r USING (route) WHERE ${cohort}`,
+};
 
 // Nearest rank: of N values the one at rank ceil(p*N/100), in whole numbers; censored ones are the highest, and have no value.
 const distribution = (what, from) => `
   WITH v AS (SELECT answered_ns - ${from} AS ns FROM (${answered[what]}) WHERE ${from} IS NOT NULL),
     ranked AS (SELECT ns, row_number() OVER (ORDER BY ns) AS rank FROM v),
-    n AS (SELECT (SELECT count(*) FROM v) AS answered, (${censored[what]}) AS censored)
+    n AS (SELECT (SELECT count(*) FROM v) AS answered, (${censored[what]}) + ${from === 'due_ns' ? `(${unsent[what]})` : 0} AS censored)
   SELECT answered AS count, censored,
     (SELECT ns FROM ranked WHERE rank = (50 * (answered + censored) + 99) // 100) AS p50_ns,
     (SELECT ns FROM ranked WHERE rank = (99 * (answered + censored) + 99) // 100) AS p99_ns,
