@@ -18,6 +18,8 @@ type table struct {
 	// title stands on a line of its own above row titleRow; "" none.
 	title    string
 	titleRow int
+	// ragged: points do not stand in line, for want of room.
+	ragged bool
 }
 
 type column struct {
@@ -66,6 +68,7 @@ func (t *table) write(l *layout) {
 		if i > 0 {
 			l.line("")
 		}
+		piece.ragged = piece.total() > l.width-2
 		piece.draw(l)
 	}
 }
@@ -127,7 +130,7 @@ func (t *table) layout() (widths []int, texts [][]string) {
 	texts = make([][]string, len(t.columns))
 	for i, c := range t.columns {
 		texts[i] = c.cells
-		if !c.left {
+		if !c.left && !t.ragged {
 			texts[i] = alignPoints(c.cells)
 		}
 		widths[i] = cells(c.head)
